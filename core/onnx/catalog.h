@@ -1,0 +1,61 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "core/onnx/data_files.h"
+#include "core/onnx/tensor.h"
+
+namespace onnxfs {
+
+// Something that a person should know about a model: of a tensor, or of the file.
+struct Finding {
+  uint32_t tensor = Tensor::no_index;
+  std::string text;
+  uint64_t offset = 0;  // in the model file
+};
+
+struct Counts {
+  uint64_t nodes = 0;  // of the main graph
+  uint64_t initializers = 0;
+  uint64_t sparse_initializers = 0;
+  uint64_t value_infos = 0;
+  uint64_t functions = 0;
+  uint64_t training_infos = 0;
+};
+
+// All tensors of a model file, in file order, and where its parts stand. Made by one scan that touches tags, lengths
+// and names; what a person asks for later (documentation, nodes) is read again from the ranges kept here.
+//
+// Immutable after the scan; any number of threads may use it.
+class Catalog {
+ public:
+  // Throws Error(EBADMSG) with the offset where the file is truncated or corrupt, Error(EINVAL) when it is a sound
+  // message but no model, EIO and ESTALE when it cannot be read. What is wrong with a single tensor is a finding.
+  static Catalog scan(const SourcePtr& file, DataFiles files);
+
+  const std::deque<Tensor>& tensors() const noexcept { return tensors_; }
+  const std::vector<Finding>& findings() const noexcept { return findings_; }
+  const std::vector<DataFile>& data_files() const noexcept { return data_files_; }
+  const Counts& counts() const noexcept { return counts_; }
+
+  // The occurrences of the main graph in the file: one, in most files; their contents are one graph.
+  const std::vector<ByteRange>& graphs() const noexcept { return graphs_; }
+
+ private:
+  friend class CatalogScanner;
+  Catalog() = default;
+
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> arena_ =
+      std::make_unique<std::pmr::monotonic_buffer_resource>();  // names and shapes
+  std::deque<Tensor> tensors_;
+  std::vector<Finding> findings_;
+  std::vector<DataFile> data_files_;
+  std::vector<ByteRange> graphs_;
+  Counts counts_;
+};
+
+}  // namespace onnxfs

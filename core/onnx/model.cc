@@ -1,0 +1,109 @@
+#include "core/onnx/model.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "core/bytes/error.h"
+#include "core/onnx/foreign.h"
+#include "core/onnx/schema.h"
+#include "core/onnx/typed_source.h"
+#include "core/wire/reader.h"
+
+namespace onnxfs {
+
+namespace {
+
+constexpr size_t head_size = 1024;
+
+// Packed runs of floats are served where they stand, up to so many; a hostile file could have one for each number.
+constexpr size_t most_runs = 1024;
+
+Catalog scan(const std::string& path, const std::shared_ptr<const FileSource>& file) {
+  std::string head(std::min<uint64_t>(head_size, file->size()), '\0');
+  file->read(0, std::as_writable_bytes(std::span(head)));
+  const std::string foreign = recognise_foreign(head);
+  if (!foreign.empty()) fail(EINVAL, "{} is {}", path, foreign);
+  file->advise(POSIX_FADV_RANDOM);
+  try {
+    Catalog catalog = Catalog::scan(file, DataFiles::beside(path));
+    file->advise(POSIX_FADV_NORMAL);
+    return catalog;
+  } catch (const Error& error) {
+    switch (error.code()) {
+      case EINVAL: fail(EINVAL, "{} {}", path, error.what());
+      case EBADMSG: fail(EBADMSG, "{} is no sound ONNX model: {}", path, error.what());
+      default: throw;
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Model> Model::open(const std::string& path) {
+  auto file = FileSource::open(path);
+  Catalog catalog = scan(path, file);
+  return std::shared_ptr<const Model>(
+      new Model(std::move(file), std::filesystem::path(path).filename(), std::move(catalog)));
+}
+
+Model::Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog)
+    : file_(std::move(file)), name_(std::move(name)), catalog_(std::move(catalog)) {}
+
+Rope Model::payload(uint32_t index) const {
+  if (const std::string reason = problem(index); !reason.empty()) throw Error(EIO, reason);
+  const Tensor& tensor = catalog_.tensors()[index];
+  if (tensor.nbytes == 0) return {};
+  if (!tensor.in_one_piece) return typed_payload(index);
+  SourcePtr source = file_;
+  if (tensor.storage == Storage::external) source = catalog_.data_files()[tensor.data_file].source;
+  return Rope({Extent{std::move(source), tensor.data.begin, tensor.data.size()}});
+}
+
+Rope Model::typed_payload(uint32_t index) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = decoded_.find(index); known != decoded_.end()) return known->second;
+  }
+  const Tensor& tensor = catalog_.tensors()[index];
+  try {
+    std::vector<Extent> runs = packed_runs(file_, tensor, most_runs);
+    Rope rope = runs.empty() ? Rope::of(std::make_shared<TypedSource>(file_, tensor)) : Rope(std::move(runs));
+    if (!tensor.entries_counted) {
+      const std::lock_guard lock(mutex_);
+      decoded_.emplace(index, rope);
+    }
+    return rope;
+  } catch (const Error& error) {
+    if (error.code() != EIO) throw;
+    const std::lock_guard lock(mutex_);
+    found_late_.emplace(index, error.what());
+    throw;
+  }
+}
+
+std::string Model::problem(uint32_t index) const {
+  const Tensor& tensor = catalog_.tensors()[index];
+  if (tensor.broken()) return catalog_.findings()[tensor.problem].text;
+  if (tensor.entries_counted) return {};
+  const std::lock_guard lock(mutex_);
+  const auto late = found_late_.find(index);
+  return late == found_late_.end() ? std::string() : late->second;
+}
+
+std::vector<Finding> Model::findings() const {
+  std::vector<Finding> result = catalog_.findings();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [index, text] : found_late_) {
+    result.push_back({index, text, catalog_.tensors()[index].message.begin});
+  }
+  return result;
+}
+
+const std::string& Model::file_name_of(const Tensor& tensor) const {
+  return tensor.storage == Storage::external ? catalog_.data_files()[tensor.data_file].location : name_;
+}
+
+}  // namespace onnxfs

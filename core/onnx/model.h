@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/bytes/file_source.h"
+#include "core/bytes/rope.h"
+#include "core/onnx/catalog.h"
+
+namespace onnxfs {
+
+// A model file that was opened and found sound: its catalog, and the payloads of its tensors as ropes. Never loads a
+// payload. Any number of threads may use one.
+class Model {
+ public:
+  // Opens the file at `path`, and the data files that it names. Throws Error with a sentence that begins with the
+  // path: what the system said, what the file is instead of a model, or where it is truncated or corrupt.
+  static std::shared_ptr<const Model> open(const std::string& path);
+
+  const Catalog& catalog() const noexcept { return catalog_; }
+  const std::shared_ptr<const FileSource>& file() const noexcept { return file_; }
+  const std::string& name() const noexcept { return name_; }  // the file's, without its folder
+
+  // The payload of a tensor. Throws Error(EIO) for one that is broken, with the reason; for one in a long varint field
+  // that includes what only reading it shows, which is a finding from then on.
+  Rope payload(uint32_t tensor) const;
+
+  // Why the tensor is broken, as far as known; "" when it is not.
+  std::string problem(uint32_t tensor) const;
+
+  // Those of the catalog, and those that reading brought up since.
+  std::vector<Finding> findings() const;
+
+  // Where the bytes of a tensor in one piece stand, as the JSON sibling names it.
+  const std::string& file_name_of(const Tensor& tensor) const;
+
+ private:
+  Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog);
+  Rope typed_payload(uint32_t index) const;
+
+  std::shared_ptr<const FileSource> file_;
+  std::string name_;
+  Catalog catalog_;
+
+  mutable std::mutex mutex_;                            // guards what follows
+  mutable std::map<uint32_t, Rope> decoded_;            // of long typed fields: their indices are worth keeping
+  mutable std::map<uint32_t, std::string> found_late_;  // by tensor
+};
+
+}  // namespace onnxfs

@@ -1,0 +1,173 @@
+#include "core/onnx/typed_source.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+
+#include "core/bytes/error.h"
+
+namespace onnxfs {
+
+namespace {
+
+// How far a read has to step at most before it is where it wants to be.
+constexpr uint64_t entries_per_checkpoint = 4096;
+constexpr uint32_t float6_bits = 6;
+
+std::array<std::byte, 8> little_endian(uint64_t value) {
+  std::array<std::byte, 8> bytes;
+  for (std::byte& byte : bytes) {
+    byte = static_cast<std::byte>(value);
+    value >>= 8;
+  }
+  return bytes;
+}
+
+// The entry that the index has proved to be there.
+TypedEntries::Entry next(TypedEntries& entries) {
+  TypedEntries::Entry entry;
+  if (!entries.next(entry)) fail(EIO, "a typed field ended early");
+  return entry;
+}
+
+// Writes `bytes` to the front of `out`, but for the first `skip` of them, and takes what it did off both.
+void emit(std::span<const std::byte> bytes, uint64_t& skip, std::span<std::byte>& out) {
+  const size_t from = static_cast<size_t>(std::min<uint64_t>(skip, bytes.size()));
+  skip -= from;
+  const size_t n = std::min(bytes.size() - from, out.size());
+  std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(from), n, out.begin());
+  out = out.subspan(n);
+}
+
+}  // namespace
+
+TypedSource::TypedSource(SourcePtr file, const Tensor& tensor)
+    : file_(std::move(file)),
+      message_(tensor.message),
+      field_(tensor.type()->typed_field),
+      size_(tensor.nbytes),
+      is_bool_(tensor.data_type == bool_type) {
+  const DataType& type = *tensor.type();
+  const uint64_t needed = typed_entries(type, tensor.elements);
+  if (type.bits == float6_bits) {
+    unit_entries_ = 4;
+    unit_bytes_ = 3;
+  } else {
+    // A complex element is two entries of half its width; packed small elements fill a byte an entry.
+    unit_bytes_ = field_ == TypedField::float_data ? 4 : std::min<uint64_t>((type.bits + 7) / 8, 8);
+  }
+  try {
+    type.number == string_type ? index_strings(needed) : index(needed);
+  } catch (const Error& error) {
+    if (error.code() != EBADMSG) throw;
+    throw Error(EIO, error.what());
+  }
+}
+
+void TypedSource::index(uint64_t needed) {
+  wire::Window window(file_);
+  TypedEntries entries = this->entries(window);
+  uint64_t count = 0;
+  for (;;) {
+    const TypedEntries::Position at = entries.position();
+    const uint64_t skipped = entries.skip(entries_per_checkpoint);
+    if (skipped == 0) break;
+    checkpoints_.push_back({at, count / unit_entries_ * unit_bytes_});
+    count += skipped;
+  }
+  if (count != needed) fail(EIO, "{} has {} entries, its shape needs {}", name_of(field_), count, needed);
+}
+
+void TypedSource::index_strings(uint64_t needed) {
+  wire::Window window(file_);
+  TypedEntries entries = this->entries(window);
+  TypedEntries::Entry entry;
+  uint64_t count = 0;
+  uint64_t output = 0;
+  for (TypedEntries::Position at = entries.position(); entries.next(entry); at = entries.position()) {
+    if (count++ % entries_per_checkpoint == 0) checkpoints_.push_back({at, output});
+    const uint64_t length = entry.bytes.size();
+    if (length > std::numeric_limits<uint32_t>::max()) {
+      fail(EIO, "element {} is a string of {} bytes; no length of four bytes says that", count - 1, length);
+    }
+    output += string_length_prefix + length;
+  }
+  if (count != needed || output != size_) fail(EIO, "string_data has {} entries, its shape needs {}", count, needed);
+}
+
+void TypedSource::read(uint64_t offset, std::span<std::byte> out) const {
+  if (out.empty()) return;
+  const auto after = std::ranges::upper_bound(checkpoints_, offset, {}, &Checkpoint::output);
+  const Checkpoint& from = *std::prev(after);
+  wire::Window window(file_);
+  TypedEntries entries = this->entries(window);
+  entries.go_to(from.position);
+  const uint64_t skip = offset - from.output;
+  if (unit_bytes_ == 0) return read_strings(window, entries, skip, out);
+  entries.skip(skip / unit_bytes_ * unit_entries_);
+  const bool fixed = field_ == TypedField::float_data || field_ == TypedField::double_data;
+  fixed ? read_fixed(window, entries, skip % unit_bytes_, out) : read_varints(entries, skip % unit_bytes_, out);
+}
+
+void TypedSource::read_fixed(wire::Window& window, TypedEntries& entries, uint64_t skip,
+                             std::span<std::byte> out) const {
+  std::array<std::byte, 8> bytes;
+  while (!out.empty()) {
+    const auto value = std::span(bytes).first(unit_bytes_);
+    window.copy(next(entries).bytes.begin, value);
+    emit(value, skip, out);
+  }
+}
+
+void TypedSource::read_varints(TypedEntries& entries, uint64_t skip, std::span<std::byte> out) const {
+  TypedEntries::Entry entry;
+  while (!out.empty()) {
+    uint64_t unit = next(entries).value;
+    if (is_bool_) unit = unit != 0;
+    if (unit_entries_ > 1) {
+      constexpr uint64_t mask = (1u << float6_bits) - 1;
+      unit &= mask;
+      // The last unit may be short of entries; its bits are zero, and none of its missing bytes are asked for.
+      for (uint32_t i = 1; i < unit_entries_ && entries.next(entry); ++i)
+        unit |= (entry.value & mask) << (float6_bits * i);
+    }
+    const auto bytes = little_endian(unit);
+    emit(std::span(bytes).first(unit_bytes_), skip, out);
+  }
+}
+
+void TypedSource::read_strings(wire::Window& window, TypedEntries& entries, uint64_t skip,
+                               std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ByteRange text = next(entries).bytes;
+    const auto prefix = little_endian(text.size());
+    emit(std::span(prefix).first(string_length_prefix), skip, out);
+    const uint64_t from = std::min(skip, text.size());
+    skip -= from;
+    const size_t n = static_cast<size_t>(std::min<uint64_t>(text.size() - from, out.size()));
+    window.copy(text.begin + from, out.first(n));
+    out = out.subspan(n);
+  }
+}
+
+std::vector<Extent> packed_runs(const SourcePtr& file, const Tensor& tensor, size_t most) {
+  const TypedField wanted = tensor.type()->typed_field;
+  if (wanted != TypedField::float_data && wanted != TypedField::double_data) return {};
+  std::vector<Extent> runs;
+  wire::Window window(file);
+  wire::Reader reader(window, tensor.message);
+  for (wire::Field field; reader.next(field);) {
+    if (field.number != static_cast<uint32_t>(wanted)) continue;
+    if (field.type != wire::Type::bytes) {
+      const bool counts = field.type == (wanted == TypedField::float_data ? wire::Type::fixed32 : wire::Type::fixed64);
+      if (counts) return {};
+      continue;
+    }
+    if (runs.size() == most) return {};
+    runs.push_back({file, field.payload.begin, field.payload.size()});
+  }
+  return runs;
+}
+
+}  // namespace onnxfs
