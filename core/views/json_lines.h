@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace onnxfs {
+
+// A JSON string in quotes; bytes that are not UTF-8 become U+FFFD.
+std::string json_quote(std::string_view text);
+
+// A JSON value on one line; strings as above.
+std::string json_inline(const nlohmann::ordered_json& value);
+
+// The text of a JSON object for people as well as programs: a member a line, each member's value on that line.
+class JsonLines {
+ public:
+  // `json` is the value's text; the key is plain ASCII.
+  JsonLines& add(std::string_view key, std::string_view json);
+  JsonLines& add_text(std::string_view key, std::string_view text) { return add(key, json_quote(text)); }
+  JsonLines& add_flag(std::string_view key, bool value) { return add(key, value ? "true" : "false"); }
+  JsonLines& add_number(std::string_view key, uint64_t value);
+  JsonLines& add_null(std::string_view key) { return add(key, "null"); }
+
+  std::string take() &&;
+
+ private:
+  std::string text_;
+};
+
+}  // namespace onnxfs

@@ -1,0 +1,21 @@
+// The files that list tensors by their paths in the mount. Where a tensor stands there is not for core to know.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/onnx/model.h"
+
+namespace onnxfs {
+
+// The path of a tensor relative to the mount's root, without the suffix: "initializers/encoder/W".
+using PathOf = std::function<std::string(uint32_t tensor)>;
+
+// index.tsv: a header row, then a row a tensor in file order: path (of its .bin), dtype, shape, nbytes, storage.
+std::string index_tsv(const Model& model, const PathOf& path_of);
+
+// problems.txt: a line a finding, as known so far: the tensor's path, what is wrong, and the offset of its message.
+// Empty when nothing is.
+std::string problems_txt(const Model& model, const PathOf& path_of);
+
+}  // namespace onnxfs

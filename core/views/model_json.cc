@@ -1,0 +1,113 @@
+#include "core/views/model_json.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/onnx/metadata.h"
+#include "core/views/json_lines.h"
+
+namespace onnxfs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json dtype_json(int32_t number) {
+  const DataType* type = find_data_type(number);
+  return type == nullptr ? Json(nullptr) : Json(type->name);
+}
+
+template <typename TensorType>
+Json tensor_type_json(const char* word, const TensorType& type) {
+  Json json{{"type", word}, {"dtype", dtype_json(type.elem_type())}, {"shape", nullptr}};
+  if (!type.has_shape()) return json;
+  Json dims = Json::array();
+  for (const auto& dim : type.shape().dim()) {
+    if (dim.has_dim_value()) dims.push_back(dim.dim_value());
+    else if (dim.has_dim_param()) dims.push_back(dim.dim_param());
+    else dims.push_back(nullptr);
+  }
+  json["shape"] = std::move(dims);
+  return json;
+}
+
+// Recursive, to the depth that protobuf's parser allows (100).
+Json type_json(const proto::TypeProto& type) {
+  using Case = proto::TypeProto::ValueCase;
+  switch (type.value_case()) {
+    case Case::kTensorType: return tensor_type_json("tensor", type.tensor_type());
+    case Case::kSparseTensorType: return tensor_type_json("sparse_tensor", type.sparse_tensor_type());
+    case Case::kSequenceType: return {{"type", "sequence"}, {"elem", type_json(type.sequence_type().elem_type())}};
+    case Case::kOptionalType: return {{"type", "optional"}, {"elem", type_json(type.optional_type().elem_type())}};
+    case Case::kMapType:
+      return {{"type", "map"},
+              {"key", dtype_json(type.map_type().key_type())},
+              {"value", type_json(type.map_type().value_type())}};
+    case Case::kOpaqueType:
+      return {{"type", "opaque"}, {"domain", type.opaque_type().domain()}, {"name", type.opaque_type().name()}};
+    case Case::VALUE_NOT_SET: break;
+  }
+  return {{"type", nullptr}};
+}
+
+template <typename ValueInfos>
+Json values_json(const ValueInfos& values) {
+  Json list = Json::array();
+  for (const proto::ValueInfoProto& value : values) {
+    Json json{{"name", value.name()}};
+    json.update(type_json(value.type()));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+template <typename Entries>
+Json properties_json(const Entries& entries) {
+  Json json = Json::object();
+  for (const proto::StringStringEntryProto& entry : entries) json[entry.key()] = entry.value();
+  return json;
+}
+
+Json opsets_json(const proto::ModelProto& model) {
+  Json list = Json::array();
+  for (const auto& opset : model.opset_import()) {
+    list.push_back({{"domain", opset.domain()}, {"version", opset.version()}});
+  }
+  return list;
+}
+
+Json counts_json(const Counts& counts, const proto::GraphProto& graph) {
+  return {{"nodes", counts.nodes},
+          {"initializers", counts.initializers},
+          {"sparse_initializers", counts.sparse_initializers},
+          {"inputs", graph.input_size()},
+          {"outputs", graph.output_size()},
+          {"value_infos", counts.value_infos},
+          {"functions", counts.functions},
+          {"training_infos", counts.training_infos}};
+}
+
+}  // namespace
+
+std::string model_json(const Model& model) {
+  const proto::ModelProto proto = read_metadata(model);
+  const proto::GraphProto& graph = proto.graph();
+  JsonLines json;
+  json.add_text("file", model.name()).add_number("size", model.file()->size());
+  json.add_flag("protobuf_2gb", model.file()->size() > std::numeric_limits<int32_t>::max());
+  json.add("ir_version", fmt::to_string(proto.ir_version()));
+  json.add_text("producer_name", proto.producer_name()).add_text("producer_version", proto.producer_version());
+  json.add_text("domain", proto.domain()).add("model_version", fmt::to_string(proto.model_version()));
+  json.add_text("doc_string", proto.doc_string());
+  json.add("opset_import", json_inline(opsets_json(proto)));
+  json.add("metadata_props", json_inline(properties_json(proto.metadata_props())));
+  json.add_text("graph_name", graph.name()).add_text("graph_doc_string", graph.doc_string());
+  json.add("graph_metadata_props", json_inline(properties_json(graph.metadata_props())));
+  json.add("inputs", json_inline(values_json(graph.input())));
+  json.add("outputs", json_inline(values_json(graph.output())));
+  json.add("counts", json_inline(counts_json(model.catalog().counts(), graph)));
+  return std::move(json).take();
+}
+
+}  // namespace onnxfs

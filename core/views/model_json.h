@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "core/onnx/model.h"
+
+namespace onnxfs {
+
+// model.json: what describes the model as a whole. A dimension of an input or output is a number, a symbol's name, or
+// null; the shape is null where the rank is unknown. Throws Error as read_metadata does.
+std::string model_json(const Model& model);
+
+}  // namespace onnxfs

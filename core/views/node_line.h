@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/wire/window.h"
+
+namespace onnxfs {
+
+// A graph that an attribute of a node holds.
+struct NestedGraph {
+  std::string attribute;         // "then_branch"; of a list "branches/0"
+  std::vector<ByteRange> parts;  // a message field that occurs twice is one message in two parts
+};
+
+// A node on one line:
+//
+//     OUTPUT, OUTPUT = DOMAIN.OP(INPUT, INPUT) {ATTRIBUTE=VALUE, ATTRIBUTE=VALUE} # NAME
+//
+// Attributes are sorted by name, because their order means nothing and differs between exporters. Long lists and
+// strings are shortened to their beginning, length and hash, tensors to type and shape. A name that would be hard to
+// read in such a line is written as a JSON string.
+struct NodeLine {
+  std::string label;  // the node's name, else its first output, else ""
+  std::string text;
+  std::vector<NestedGraph> graphs;  // in the order of their attributes in the file
+};
+
+// Of the NodeProto at `node`. Payloads of tensors are not touched. Throws Error(EBADMSG) where it is corrupt.
+NodeLine node_line(wire::Window& window, ByteRange node);
+
+// A name as node lines write it.
+std::string plain_name(std::string_view name);
+
+}  // namespace onnxfs

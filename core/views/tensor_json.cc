@@ -1,0 +1,95 @@
+#include "core/views/tensor_json.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include "core/onnx/external_reference.h"
+#include "core/onnx/utf8.h"
+#include "core/views/json_lines.h"
+
+namespace onnxfs {
+
+namespace {
+
+std::string base64(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // EVP_EncodeBlock ends it with a NUL
+  const int length =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<size_t>(length));
+  return text;
+}
+
+// What stands in the tensor's message and is not worth keeping in memory.
+struct Annotations {
+  std::string doc_string;
+  std::string checksum;
+};
+
+Annotations read_annotations(const Model& model, const Tensor& tensor) {
+  if (!tensor.annotated) return {};
+  wire::Window window(model.file());
+  TensorFields fields;
+  fields.scan(window, tensor.message);
+  Annotations result;
+  if (fields.doc_string) result.doc_string = window.text(*fields.doc_string);
+  if (fields.external && tensor.in_one_piece) result.checksum = parse_external(window, fields.external_data).checksum;
+  return result;
+}
+
+void add_type(JsonLines& json, const Tensor& tensor) {
+  const DataType* type = tensor.type();
+  if (type == nullptr) {
+    json.add_null("dtype");
+    tensor.data_type == undefined_type ? json.add_text("onnx_type", "UNDEFINED") : json.add_null("onnx_type");
+    json.add_null("bits");
+  } else {
+    json.add_text("dtype", type->name).add_text("onnx_type", type->onnx_name);
+    type->bits == 0 ? json.add_null("bits") : json.add_number("bits", type->bits);
+  }
+}
+
+void add_place(JsonLines& json, const Model& model, const Tensor& tensor, bool sound) {
+  json.add_text("storage", storage_name(tensor));
+  if (sound && tensor.in_one_piece) {
+    json.add_text("file", model.file_name_of(tensor));
+    json.add_number("offset", tensor.data.begin).add_number("length", tensor.data.size());
+  } else {
+    json.add_null("file").add_null("offset").add_null("length");
+  }
+}
+
+}  // namespace
+
+std::string tensor_json(const Model& model, uint32_t index, std::string_view scope) {
+  const Tensor& tensor = model.catalog().tensors()[index];
+  const DataType* type = tensor.type();
+  const std::string problem = model.problem(index);
+  const Annotations annotations = read_annotations(model, tensor);
+
+  JsonLines json;
+  json.add_text("name", tensor.name).add_text("kind", name_of(tensor.kind)).add_text("scope", scope);
+  add_type(json, tensor);
+  json.add("shape", shape_json(tensor));
+  tensor.elements_known ? json.add_number("elements", tensor.elements) : json.add_null("elements");
+  json.add_number("nbytes", tensor.nbytes);
+  const std::string_view numpy = type == nullptr ? "|u1" : type->numpy;
+  numpy.empty() ? json.add_null("numpy") : json.add_text("numpy", numpy);
+  add_place(json, model, tensor, problem.empty());
+  json.add_text("doc_string", annotations.doc_string);
+  json.add_flag("edited", false);
+  problem.empty() ? json.add_null("problem") : json.add_text("problem", problem);
+  if (type == nullptr) json.add("data_type", fmt::to_string(tensor.data_type));
+  if (!is_utf8(tensor.name)) json.add_text("name_base64", base64(tensor.name));
+  if (!annotations.checksum.empty()) json.add_text("checksum", annotations.checksum);
+  return std::move(json).take();
+}
+
+std::string shape_json(const Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.dims, ",")); }
+
+std::string_view dtype_word(const Tensor& tensor) {
+  const DataType* type = tensor.type();
+  return type == nullptr ? "null" : type->name;
+}
+
+}  // namespace onnxfs

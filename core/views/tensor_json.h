@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/onnx/model.h"
+
+namespace onnxfs {
+
+// The JSON sibling of a tensor. The keys name, kind, scope, dtype, onnx_type, bits, shape, elements, nbytes, numpy,
+// storage, file, offset, length, doc_string, edited and problem are there always, in this order; null where there is
+// no answer. Then, where they apply: data_type (the number, of a type that has no name), name_base64 (of a name that is
+// not UTF-8), checksum (what external data claims of its file). Throws Error as reading the model file does.
+std::string tensor_json(const Model& model, uint32_t tensor, std::string_view scope);
+
+// The `shape` of the JSON, and of index.tsv and the extended attribute: "[64,3,7,7]".
+std::string shape_json(const Tensor& tensor);
+
+// The `dtype` as a word: "float32"; "null" for a type without a name.
+std::string_view dtype_word(const Tensor& tensor);
+
+}  // namespace onnxfs
