@@ -1,0 +1,10 @@
+#pragma once
+
+namespace onnxfs {
+
+// The commands of the program: each parses its own arguments (the command's name is the first), and returns the exit
+// status. Errors are thrown as Error for main to print.
+int mount_command(int count, char** arguments);
+int umount_command(int count, char** arguments);
+
+}  // namespace onnxfs

@@ -1,0 +1,220 @@
+#include "fs/fuse_operations.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "core/bytes/error.h"
+
+namespace onnxfs {
+
+namespace {
+
+FuseServer& server(fuse_req_t request) { return *static_cast<FuseServer*>(fuse_req_userdata(request)); }
+const Filesystem& filesystem(fuse_req_t request) { return server(request).filesystem; }
+
+// What a user cannot see in the errno goes to the log, each sentence once: a program that reads a broken tensor in a
+// loop should not fill the disk.
+void log_once(const Error& error) {
+  constexpr size_t most_remembered = 1000;
+  static std::mutex mutex;
+  static std::set<std::string> logged;
+  if (error.code() != EIO && error.code() != ESTALE) return;
+  const std::lock_guard lock(mutex);
+  if (logged.size() >= most_remembered) logged.clear();
+  if (logged.insert(error.what()).second) spdlog::warn("{}", error.what());
+}
+
+// Runs a request's work, and answers with an error when it throws. The work replies only as the last thing it does.
+template <typename Work>
+void answer(fuse_req_t request, Work work) noexcept {
+  int code = 0;
+  try {
+    work();
+    return;
+  } catch (const Error& error) {
+    log_once(error);
+    code = error.code();
+  } catch (const std::bad_alloc&) {
+    code = ENOMEM;
+  } catch (const std::exception& error) {
+    spdlog::error("unexpected: {}", error.what());
+    code = EIO;
+  }
+  fuse_reply_err(request, code);
+}
+
+fuse_entry_param to_fuse(const Entry& entry) {
+  fuse_entry_param result{};
+  result.ino = entry.attributes.st_ino;
+  result.attr = entry.attributes;
+  result.attr_timeout = entry.attributes_valid;
+  result.entry_timeout = entry.name_valid;
+  return result;
+}
+
+void on_init(void* user, fuse_conn_info* connection) {
+  // Mapped sources are faster than splicing (and simpler), a cache that writes back would trust its own idea of
+  // sizes over ours.
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+                                             FUSE_CAP_WRITEBACK_CACHE);
+  connection->max_background = 64;
+  static_cast<FuseServer*>(user)->on_ready();
+}
+
+void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  answer(request, [&] {
+    std::optional<Absence> absence;
+    const Entry entry = filesystem(request).lookup(parent, name, absence);
+    fuse_entry_param reply = to_fuse(entry);
+    if (absence) reply.entry_timeout = absence->valid;  // inode 0: the kernel remembers that there is none
+    fuse_reply_entry(request, &reply);
+  });
+}
+
+void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
+  answer(request, [&] {
+    const Entry entry = filesystem(request).entry(inode);
+    fuse_reply_attr(request, &entry.attributes, entry.attributes_valid);
+  });
+}
+
+void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+  answer(request, [&] {
+    std::unique_ptr<OpenFile> file = filesystem(request).open(inode, info->flags);
+    info->keep_cache = file->keep_cache && !file->direct;
+    info->direct_io = file->direct;
+    info->noflush = 1;
+    info->fh = reinterpret_cast<uint64_t>(file.get());
+    // When the open was interrupted there will be no release.
+    if (fuse_reply_open(request, info) == 0) static_cast<void>(file.release());
+  });
+}
+
+void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  delete reinterpret_cast<OpenFile*>(info->fh);
+  fuse_reply_err(request, 0);
+}
+
+void on_read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
+  answer(request, [&] {
+    const Rope& content = reinterpret_cast<const OpenFile*>(info->fh)->content;
+    const auto from = std::min(static_cast<uint64_t>(offset), content.size());
+    const BorrowedBytes bytes = content.borrow(from, std::min<uint64_t>(size, content.size() - from));
+    fuse_reply_iov(request, bytes.pieces.data(), static_cast<int>(bytes.pieces.size()));
+  });
+}
+
+void on_opendir(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+  answer(request, [&] {
+    const bool lasting = filesystem(request).list_is_lasting(inode);
+    info->cache_readdir = lasting;
+    info->keep_cache = lasting;
+    fuse_reply_open(request, info);
+  });
+}
+
+// Fills a buffer of `size` bytes with entries. `add` appends one and returns its size, written or not.
+template <typename Add>
+void reply_list(fuse_req_t request, fuse_ino_t folder, size_t size, off_t offset, Add add) {
+  answer(request, [&] {
+    std::vector<char> buffer(size);
+    size_t used = 0;
+    filesystem(request).list(folder, static_cast<uint64_t>(offset),
+                             [&](const std::string& name, uint64_t inode, mode_t type, uint64_t next) {
+                               const size_t n =
+                                   add(buffer.data() + used, size - used, name, inode, type, static_cast<off_t>(next));
+                               if (n > size - used) return false;
+                               used += n;
+                               return true;
+                             });
+    fuse_reply_buf(request, buffer.data(), used);
+  });
+}
+
+void on_readdir(fuse_req_t request, fuse_ino_t folder, size_t size, off_t offset, fuse_file_info*) {
+  reply_list(request, folder, size, offset,
+             [request](char* out, size_t room, const std::string& name, uint64_t inode, mode_t type, off_t next) {
+               struct stat attributes = {};
+               attributes.st_ino = inode;
+               attributes.st_mode = type;
+               return fuse_add_direntry(request, out, room, name.c_str(), &attributes, next);
+             });
+}
+
+void on_readdirplus(fuse_req_t request, fuse_ino_t folder, size_t size, off_t offset, fuse_file_info*) {
+  reply_list(request, folder, size, offset,
+             [request](char* out, size_t room, const std::string& name, uint64_t inode, mode_t type, off_t next) {
+               // The kernel takes no attributes of the dots, and the entry that does not fit need not be examined.
+               const bool dots = name == "." || name == "..";
+               fuse_entry_param entry{};
+               if (!dots && fuse_add_direntry_plus(request, nullptr, 0, name.c_str(), nullptr, 0) <= room) {
+                 entry = to_fuse(filesystem(request).entry(inode));
+               } else {
+                 entry.attr.st_ino = inode;
+                 entry.attr.st_mode = type;
+               }
+               return fuse_add_direntry_plus(request, out, room, name.c_str(), &entry, next);
+             });
+}
+
+// Answers a question for an extended attribute, or for the list of their names, in the two steps of getxattr(2).
+void reply_attribute(fuse_req_t request, std::string_view value, size_t room) {
+  if (room == 0) fuse_reply_xattr(request, value.size());
+  else if (value.size() > room) fuse_reply_err(request, ERANGE);
+  else fuse_reply_buf(request, value.data(), value.size());
+}
+
+void on_getxattr(fuse_req_t request, fuse_ino_t inode, const char* name, size_t room) {
+  answer(request, [&] {
+    // The size first: what is dear to compute is not computed to be counted.
+    const size_t size = filesystem(request).attribute_size(inode, name);
+    if (room == 0) fuse_reply_xattr(request, size);
+    else if (size > room) fuse_reply_err(request, ERANGE);
+    else reply_attribute(request, filesystem(request).attribute(inode, name), room);
+  });
+}
+
+void on_listxattr(fuse_req_t request, fuse_ino_t inode, size_t room) {
+  answer(request, [&] {
+    std::string names;
+    for (const std::string_view name : filesystem(request).attribute_names(inode)) names.append(name).push_back('\0');
+    reply_attribute(request, names, room);
+  });
+}
+
+void on_statfs(fuse_req_t request, fuse_ino_t) {
+  answer(request, [&] {
+    const struct statvfs statistics = filesystem(request).statistics();
+    fuse_reply_statfs(request, &statistics);
+  });
+}
+
+}  // namespace
+
+const fuse_lowlevel_ops& fuse_operations() {
+  static const fuse_lowlevel_ops operations = [] {
+    fuse_lowlevel_ops ops{};
+    ops.init = on_init;
+    ops.lookup = on_lookup;
+    ops.getattr = on_getattr;
+    ops.open = on_open;
+    ops.read = on_read;
+    ops.release = on_release;
+    ops.opendir = on_opendir;
+    ops.readdir = on_readdir;
+    ops.readdirplus = on_readdirplus;
+    ops.getxattr = on_getxattr;
+    ops.listxattr = on_listxattr;
+    ops.statfs = on_statfs;
+    return ops;
+  }();
+  return operations;
+}
+
+}  // namespace onnxfs

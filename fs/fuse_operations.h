@@ -1,0 +1,20 @@
+#pragma once
+
+#include <fuse_lowlevel.h>
+
+#include <functional>
+
+#include "fs/filesystem.h"
+
+namespace onnxfs {
+
+// What the requests of one session work on: the user data of the session. The file system does everything; the
+// callbacks only translate. libfuse calls them from several threads at once.
+struct FuseServer {
+  const Filesystem& filesystem;
+  std::function<void()> on_ready;  // called once, when the kernel has said its hello: requests will be answered
+};
+
+const fuse_lowlevel_ops& fuse_operations();
+
+}  // namespace onnxfs

@@ -1,0 +1,20 @@
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include "fs/commands.h"
+#include "fs/log.h"
+
+int main(int count, char** arguments) {
+  using namespace onnxfs;
+  log_to_terminal();
+  const std::string_view command = count > 1 ? arguments[1] : "";
+  try {
+    if (command == "umount") return umount_command(count - 1, arguments + 1);
+    if (command == "mount") return mount_command(count - 1, arguments + 1);
+    return mount_command(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "onnxfs: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,67 @@
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <filesystem>
+
+#include "core/bytes/error.h"
+#include "fs/commands.h"
+#include "fs/daemon.h"
+#include "fs/log.h"
+#include "fs/session.h"
+#include "fs/status.h"
+
+namespace onnxfs {
+
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::string mount_point;
+  std::vector<std::string> options;
+  bool foreground = false;
+};
+
+// A model may keep each tensor in a file of its own, and all of them stay open.
+void allow_many_files() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int mount(const Arguments& arguments) {
+  allow_many_files();
+  const MountOptions options = MountOptions::parse(arguments.options);
+  const auto model = Model::open(arguments.model);
+  MountPoint mount_point(arguments.mount_point);
+  const MountFacts facts{std::filesystem::absolute(arguments.model).lexically_normal(), mount_point.path(),
+                         std::time(nullptr)};
+  const Filesystem filesystem(model, options.ownership(), [&] { return status_json(*model, facts); });
+  Session session(filesystem, mount_point, options, facts.model_path);
+  Daemon daemon = arguments.foreground ? Daemon::foreground() : Daemon::start();
+  if (!arguments.foreground) log_to_syslog();
+  return session.serve([&daemon] { daemon.ready(); }) ? 0 : 1;
+}
+
+}  // namespace
+
+int mount_command(int count, char** argument_values) {
+  Arguments arguments;
+  CLI::App app("Mounts an ONNX model as a folder in which each tensor is a file of its exact bytes.", "onnxfs");
+  app.add_option("MODEL", arguments.model, "The model file (.onnx)")->required();
+  app.add_option("MNT", arguments.mount_point, "The folder to mount it at; made if it is missing")->required();
+  app.add_option("-o", arguments.options, "Options as of mount(8): allow_other, uid=, gid=, umask= and others")
+      ->allow_extra_args(false);
+  app.add_flag("-f,--foreground", arguments.foreground, "Stay in the foreground, and log to standard error");
+  app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
+  app.footer("Also: onnxfs umount MNT\n\nExample:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");
+  try {
+    app.parse(count, argument_values);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return mount(arguments);
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,120 @@
+#include "fs/mount_point.h"
+
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "core/bytes/error.h"
+
+extern char** environ;
+
+namespace onnxfs {
+
+namespace {
+
+// Space, tab, newline and backslash stand as \ooo in the mount table.
+std::string unescape(const std::string& field) {
+  std::string text;
+  for (size_t i = 0; i < field.size(); ++i) {
+    const auto octal = [&field](size_t at) { return at < field.size() && field[at] >= '0' && field[at] <= '7'; };
+    if (field[i] == '\\' && octal(i + 1) && octal(i + 2) && octal(i + 3)) {
+      text += static_cast<char>((field[i + 1] - '0') << 6 | (field[i + 2] - '0') << 3 | (field[i + 3] - '0'));
+      i += 3;
+    } else {
+      text += field[i];
+    }
+  }
+  return text;
+}
+
+int run_fusermount(const std::string& path, bool lazily) {
+  std::vector<const char*> arguments{"fusermount3", "-u", "-q"};
+  if (lazily) arguments.push_back("-z");
+  arguments.insert(arguments.end(), {"--", path.c_str(), nullptr});
+  pid_t child;
+  const int error =
+      ::posix_spawnp(&child, "fusermount3", nullptr, nullptr, const_cast<char**>(arguments.data()), environ);
+  if (error != 0) fail(error, "cannot run fusermount3: {}", describe_errno(error));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+}  // namespace
+
+std::string absolute_path(const std::string& path) {
+  namespace files = std::filesystem;
+  std::error_code error;
+  files::path result = files::absolute(path, error).lexically_normal();
+  if (!result.has_filename()) result = result.parent_path();  // a trailing slash
+  const files::path folder = files::canonical(result.parent_path(), error);
+  return error ? result.string() : (folder / result.filename()).string();
+}
+
+bool find_mounted(const std::string& path, MountedModel& found) {
+  // proc(5): ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAG …] - TYPE SOURCE OPTIONS. The last line for a mount
+  // point is the topmost.
+  std::ifstream table("/proc/self/mountinfo");
+  bool ours = false;
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream fields(line);
+    std::string id, parent, device, root, mount_point, field, type;
+    fields >> id >> parent >> device >> root >> mount_point;
+    if (unescape(mount_point) != path) continue;
+    while (fields >> field && field != "-") {
+    }
+    fields >> type;
+    ours = type == "fuse.onnxfs";
+    found = {path, device};
+  }
+  return ours;
+}
+
+void unmount(const std::string& path, bool lazily) {
+  if (::geteuid() == 0) {
+    if (::umount2(path.c_str(), UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0)) == 0) return;
+    const int code = errno;
+    if (code == EBUSY) fail(code, "{} is in use: a program has a file open or its working directory there", path);
+    fail(code, "cannot unmount {}: {}", path, describe_errno(code));
+  }
+  if (run_fusermount(path, lazily) != 0) {
+    fail(EBUSY, "cannot unmount {}: it is in use, or was mounted by another user", path);
+  }
+}
+
+MountPoint::MountPoint(const std::string& path) : path_(absolute_path(path)) {
+  struct stat status;
+  int code = ::stat(path_.c_str(), &status) == 0 ? 0 : errno;
+  MountedModel mounted;
+  if (code == ENOTCONN && find_mounted(path_, mounted)) {
+    unmount(path_, true);
+    code = ::stat(path_.c_str(), &status) == 0 ? 0 : errno;
+  }
+  if (code == ENOENT) {
+    made_ = ::mkdir(path_.c_str(), 0755) == 0;
+    code = made_ ? 0 : errno;
+    if (code != 0) fail(code, "cannot make the mount point {}: {}", path_, describe_errno(code));
+    return;
+  }
+  if (code != 0) fail(code, "cannot mount at {}: {}", path_, describe_errno(code));
+  if (!S_ISDIR(status.st_mode)) fail(ENOTDIR, "cannot mount at {}: it is not a folder", path_);
+  path_ = std::filesystem::canonical(path_);
+  if (find_mounted(path_, mounted)) {
+    fail(EBUSY, "{} is busy: a model is mounted there; `onnxfs umount {}` ends that", path_, path);
+  }
+}
+
+MountPoint::~MountPoint() {
+  if (made_) ::rmdir(path_.c_str());
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,126 @@
+#include "fs/session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <thread>
+
+#include "core/bytes/error.h"
+#include "fs/fuse_operations.h"
+
+namespace onnxfs {
+
+namespace {
+
+// As many as can be busy: a slow disk under one reader must not hold up the others.
+constexpr unsigned most_threads = 16;
+constexpr int read_ahead_kib = 1024;
+
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
+  return set;
+}
+
+// Commas and backslashes separate options.
+std::string escape(const std::string& value) {
+  std::string text;
+  for (const char c : value) {
+    if (c == ',' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+// With the default of 128 KiB the kernel asks for a cold file in eighths of what one request can carry. Root may change
+// it for this mount; for others it stays as it is.
+void raise_read_ahead(const std::string& mount_point) {
+  MountedModel mounted;
+  if (!find_mounted(mount_point, mounted)) return;
+  std::ofstream setting("/sys/class/bdi/" + mounted.device + "/read_ahead_kb");
+  setting << read_ahead_kib;
+}
+
+// Waits for a signal to end, in a thread of its own, so that what it does is not restricted to what a handler may.
+class SignalThread {
+ public:
+  explicit SignalThread(std::string mount_point) : mount_point_(std::move(mount_point)), thread_([this] { run(); }) {}
+  ~SignalThread() {
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    thread_.join();
+  }
+
+ private:
+  void run() const {
+    const sigset_t set = ending_signals();
+    bool ending = false;
+    for (int signal = 0; sigwait(&set, &signal) == 0 && signal != SIGUSR1;) {
+      if (ending) ::_exit(0);
+      ending = true;
+      try {
+        unmount(mount_point_, true);
+      } catch (const Error& error) {
+        spdlog::error("{}", error.what());
+        ::_exit(1);
+      }
+    }
+  }
+
+  std::string mount_point_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+struct Session::Implementation {
+  explicit Implementation(const Filesystem& filesystem) : server{filesystem, [] {}} {}
+
+  FuseServer server;
+  std::string mount_point;
+  fuse_session* session = nullptr;
+};
+
+Session::Session(const Filesystem& filesystem, const MountPoint& mount_point, const MountOptions& options,
+                 const std::string& source)
+    : implementation_(std::make_unique<Implementation>(filesystem)) {
+  implementation_->mount_point = mount_point.path();
+  // Before there is a mount to leave behind, and for all threads to come, so that the one that waits gets them.
+  const sigset_t set = ending_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // default_permissions: the mode bits mean what they say, for everybody that allow_other lets in.
+  std::string list = "ro,default_permissions,subtype=onnxfs,fsname=" + escape(source);
+  for (const std::string& option : options.for_fuse) list += "," + option;
+  std::string program = "onnxfs", flag = "-o";
+  char* arguments[] = {program.data(), flag.data(), list.data(), nullptr};
+  fuse_args args = FUSE_ARGS_INIT(3, arguments);
+  implementation_->session =
+      fuse_session_new(&args, &fuse_operations(), sizeof(fuse_lowlevel_ops), &implementation_->server);
+  fuse_opt_free_args(&args);
+  if (implementation_->session == nullptr) fail(EINVAL, "libfuse does not take the options {}", list);
+  if (fuse_session_mount(implementation_->session, mount_point.path().c_str()) != 0) {
+    fuse_session_destroy(implementation_->session);
+    fail(EIO, "cannot mount at {}", mount_point.path());
+  }
+  raise_read_ahead(mount_point.path());
+}
+
+Session::~Session() {
+  fuse_session_unmount(implementation_->session);
+  fuse_session_destroy(implementation_->session);
+}
+
+bool Session::serve(std::function<void()> on_ready) {
+  implementation_->server.on_ready = std::move(on_ready);
+  const SignalThread signals(implementation_->mount_point);
+  const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
+                                                                                 &fuse_loop_cfg_destroy);
+  fuse_loop_cfg_set_max_threads(loop.get(), most_threads);
+  return fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
+}
+
+}  // namespace onnxfs

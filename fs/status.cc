@@ -1,0 +1,51 @@
+#include "fs/status.h"
+
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/views/json_lines.h"
+
+namespace onnxfs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json file_json(const std::string& name, const FileSource& file) {
+  const std::string staleness = file.staleness();
+  return {{"file", name},
+          {"size", file.size()},
+          {"changed", !staleness.empty()},
+          {"problem", staleness.empty() ? Json(nullptr) : Json(staleness)}};
+}
+
+Json data_files_json(const Model& model) {
+  Json list = Json::array();
+  for (const DataFile& file : model.catalog().data_files()) {
+    if (file.source) list.push_back(file_json(file.location, *file.source));
+    else list.push_back({{"file", file.location}, {"size", nullptr}, {"changed", false}, {"problem", file.refusal}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string status_json(const Model& model, const MountFacts& facts) {
+  const auto& tensors = model.catalog().tensors();
+  uint64_t broken = 0;
+  for (uint32_t i = 0; i < tensors.size(); ++i) broken += !model.problem(i).empty();
+  JsonLines json;
+  json.add_text("program", "onnxfs").add_text("version", ONNXFS_VERSION);
+  json.add_number("pid", static_cast<uint64_t>(::getpid()));
+  json.add_text("model", facts.model_path).add_text("mount_point", facts.mount_point);
+  json.add_text("mounted_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(facts.mounted_at)));
+  json.add_flag("read_only", true);
+  json.add_number("tensors", tensors.size()).add_number("broken_tensors", broken);
+  json.add("model_file", json_inline(file_json(model.name(), *model.file())));
+  json.add("data_files", json_inline(data_files_json(model)));
+  return std::move(json).take();
+}
+
+}  // namespace onnxfs

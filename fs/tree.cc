@@ -1,0 +1,179 @@
+#include "fs/tree.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <unordered_map>
+
+#include "core/bytes/error.h"
+#include "fs/names.h"
+
+namespace onnxfs {
+
+// Fills a tree, node by node, in file order.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(Tree& tree) : tree_(tree) {}
+
+  uint32_t add_document(uint32_t folder, std::string_view name, Document document) {
+    return add(folder, name, Node::Kind::document, static_cast<uint32_t>(document));
+  }
+
+  uint32_t add_plain_folder(uint32_t folder, std::string_view name) { return add(folder, name, Node::Kind::folder, 0); }
+
+  void add_tensor(uint32_t folder, std::string_view name, uint32_t tensor) {
+    const std::vector<std::string> components = path_components(name);
+    for (size_t i = 0; i + 1 < components.size(); ++i) folder = enter(folder, components[i]);
+    const std::string stem = free_name(folder, components.back(), true);
+    tree_.node_of_tensor_[tensor] = add(folder, stem, Node::Kind::tensor, tensor);
+  }
+
+  void finish() {
+    for (uint32_t i = 1; i < tree_.nodes_.size(); ++i) ++tree_.nodes_[tree_.nodes_[i].parent].child_count;
+    uint32_t first = 0;
+    for (Node& node : tree_.nodes_) {
+      node.first_child = first;
+      first += node.child_count;
+    }
+    tree_.children_.resize(first);
+    std::vector<uint32_t> next(tree_.nodes_.size());
+    for (uint32_t i = 1; i < tree_.nodes_.size(); ++i) {
+      const uint32_t parent = tree_.nodes_[i].parent;
+      tree_.children_[tree_.nodes_[parent].first_child + next[parent]++] = i;
+    }
+  }
+
+ private:
+  // The folder that tensors mean by `name`: it is made when there is none, and then by another name if a file is
+  // where it would be.
+  uint32_t enter(uint32_t parent, const std::string& name) {
+    const auto renamed = renamed_.find(clash_key(parent, false, name));
+    if (renamed != renamed_.end()) return renamed->second;
+    const auto known = tree_.find_entry(parent, name);
+    if (known && !is_renamed(*known)) return *known;
+    const std::string given = free_name(parent, name, false);
+    const uint32_t folder = add(parent, given, Node::Kind::folder, 0);
+    if (given != name) {
+      renamed_.emplace(clash_key(parent, false, name), folder);
+      renamed_folders_.insert(folder);
+    }
+    if (has_tensor_suffix(given)) any_folder_like_a_file_ = true;
+    return folder;
+  }
+
+  // `name`, or the first of `name`@2, `name`@3 … that clashes with nothing.
+  std::string free_name(uint32_t parent, const std::string& name, bool tensor) {
+    if (is_free(parent, name, tensor)) return name;
+    uint64_t& number = next_number_.try_emplace(clash_key(parent, tensor, name), 2).first->second;
+    for (;;) {
+      std::string candidate = fmt::format("{}@{}", name, number++);
+      if (is_free(parent, candidate, tensor)) return candidate;
+    }
+  }
+
+  bool is_free(uint32_t parent, const std::string& name, bool tensor) const {
+    if (tensor) {
+      if (tree_.find_tensor(parent, name)) return false;
+      if (!any_folder_like_a_file_) return true;
+      return std::ranges::none_of(tensor_suffixes, [&](std::string_view suffix) {
+        return tree_.find_entry(parent, fmt::format("{}{}", name, suffix)).has_value();
+      });
+    }
+    if (tree_.find_entry(parent, name)) return false;
+    return std::ranges::none_of(tensor_suffixes, [&](std::string_view suffix) {
+      return name.ends_with(suffix) &&
+             tree_.find_tensor(parent, std::string_view(name).substr(0, name.size() - suffix.size())).has_value();
+    });
+  }
+
+  static bool has_tensor_suffix(const std::string& name) {
+    return std::ranges::any_of(tensor_suffixes, [&name](std::string_view suffix) { return name.ends_with(suffix); });
+  }
+
+  bool is_renamed(uint32_t folder) const { return renamed_folders_.contains(folder); }
+
+  static std::string clash_key(uint32_t parent, bool tensor, const std::string& name) {
+    return fmt::format("{}{}{}", parent, tensor ? 't' : 'f', name);
+  }
+
+  uint32_t add(uint32_t parent, std::string_view name, Node::Kind kind, uint32_t subject) {
+    if (tree_.nodes_.size() == std::numeric_limits<uint32_t>::max()) fail(EOVERFLOW, "more names than can be numbered");
+    const auto number = static_cast<uint32_t>(tree_.nodes_.size());
+    auto* kept = static_cast<char*>(tree_.arena_.allocate(name.size(), alignof(char)));
+    std::ranges::copy(name, kept);
+    tree_.nodes_.push_back({{kept, name.size()}, parent, 0, 0, subject, kind});
+    tree_.index_.insert(number);
+    return number;
+  }
+
+  Tree& tree_;
+  bool any_folder_like_a_file_ = false;  // else no tensor can clash with a folder
+  std::unordered_map<std::string, uint64_t> next_number_;
+  std::unordered_map<std::string, uint32_t> renamed_;  // by the name that was wanted
+  std::unordered_set<uint32_t> renamed_folders_;
+};
+
+Tree::Tree(const Catalog& catalog)
+    : node_of_tensor_(catalog.tensors().size()), index_(0, Hash{&nodes_}, Equal{&nodes_}, &arena_) {
+  const auto& tensors = catalog.tensors();
+  nodes_.reserve(tensors.size() + tensors.size() / 2 + 16);
+  index_.reserve(nodes_.capacity());
+  nodes_.emplace_back();
+  TreeBuilder builder(*this);
+  builder.add_document(root, "model.json", Document::model_json);
+  builder.add_document(root, "index.tsv", Document::index_tsv);
+  builder.add_document(root, "graph.txt", Document::graph_txt);
+  builder.add_document(root, "problems.txt", Document::problems_txt);
+  const uint32_t dot_onnxfs = builder.add_plain_folder(root, ".onnxfs");
+  builder.add_document(dot_onnxfs, "status.json", Document::status_json);
+  if (!tensors.empty()) {
+    const uint32_t initializers = builder.add_plain_folder(root, "initializers");
+    for (uint32_t i = 0; i < tensors.size(); ++i) builder.add_tensor(initializers, tensors[i].name, i);
+  }
+  builder.finish();
+}
+
+std::span<const uint32_t> Tree::children(uint32_t folder) const noexcept {
+  return {children_.data() + nodes_[folder].first_child, nodes_[folder].child_count};
+}
+
+uint32_t Tree::subfolders(uint32_t folder) const noexcept {
+  return static_cast<uint32_t>(
+      std::ranges::count_if(children(folder), [this](uint32_t i) { return nodes_[i].kind == Node::Kind::folder; }));
+}
+
+std::optional<uint32_t> Tree::find_entry(uint32_t folder, std::string_view name) const {
+  return find({folder, false, name});
+}
+
+std::optional<uint32_t> Tree::find_tensor(uint32_t folder, std::string_view stem) const {
+  return find({folder, true, stem});
+}
+
+std::optional<uint32_t> Tree::find(const Key& key) const {
+  const auto found = index_.find(key);
+  return found == index_.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string Tree::path(uint32_t number) const {
+  std::vector<std::string_view> names;
+  for (; number != root; number = nodes_[number].parent) names.push_back(nodes_[number].name);
+  std::ranges::reverse(names);
+  return fmt::format("{}", fmt::join(names, "/"));
+}
+
+Tree::Key Tree::key_of(const Node& node) noexcept { return {node.parent, node.kind == Node::Kind::tensor, node.name}; }
+
+size_t Tree::Hash::operator()(const Key& key) const noexcept {
+  return XXH3_64bits_withSeed(key.name.data(), key.name.size(), uint64_t{key.parent} * 2 + key.tensor);
+}
+
+bool Tree::Equal::operator()(const Key& key, uint32_t node) const noexcept {
+  const Key other = key_of((*nodes)[node]);
+  return key.parent == other.parent && key.tensor == other.tensor && key.name == other.name;
+}
+
+}  // namespace onnxfs
