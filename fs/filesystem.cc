@@ -17,6 +17,7 @@ namespace onnxfs {
 namespace {
 
 constexpr double lasting = 365 * 86400.0;  // a year: as long as the mount
+constexpr double seconds_to_notice = 1;
 constexpr mode_t file_mode = S_IFREG | 0444;
 constexpr mode_t folder_mode = S_IFDIR | 0555;
 constexpr uint64_t block = 512;  // of st_blocks
@@ -88,6 +89,12 @@ Entry Filesystem::entry_of(Place at) const {
   attributes.st_atim = attributes.st_mtim = attributes.st_ctim = model_->file()->identity().mtime;
   if (at.facet == Facet::folder) {
     attributes.st_nlink = 2 + tree_.subfolders(at.node);
+    if (at.node == Tree::root) {
+      // problems.txt appears in it when reading brings up the first problem; the modification time tells. No shorter
+      // than this, since the kernel asks again for each path that it walks from here.
+      if (const auto changed = model_->found_late_at()) attributes.st_mtim = attributes.st_ctim = *changed;
+      entry.attributes_valid = seconds_to_notice;
+    }
     return entry;
   }
   const uint64_t size = size_of(at);

@@ -65,12 +65,9 @@ class Filesystem {
 
   // Calls visit(name, inode, type, next) for the entries of a folder from `offset` on, until it returns false: "." and
   // ".." first, then in file order. `next` is the offset of what follows. Entries have the same offsets at any time.
-  // The type is that of the inode's mode. ENOTDIR.
+  // The type is that of the inode's mode. A list that changed has another modification time. ENOTDIR.
   using Visit = std::function<bool(const std::string& name, uint64_t inode, mode_t type, uint64_t next)>;
   void list(uint64_t folder, uint64_t offset, const Visit& visit) const;
-
-  // Whether the kernel may keep the list of a folder's entries.
-  bool list_is_lasting(uint64_t folder) const noexcept { return folder != root_inode; }
 
   // Extended attributes, of .bin files only. `size_of_attribute` does not compute what is dear. ENODATA.
   std::vector<std::string_view> attribute_names(uint64_t inode) const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/bytes/error.h"
+#include "core/onnx/utf8.h"
 
 namespace onnxfs {
 
@@ -27,7 +28,7 @@ void log_once(const Error& error) {
   if (error.code() != EIO && error.code() != ESTALE) return;
   const std::lock_guard lock(mutex);
   if (logged.size() >= most_remembered) logged.clear();
-  if (logged.insert(error.what()).second) spdlog::warn("{}", error.what());
+  if (logged.insert(error.what()).second) spdlog::warn("{}", printable(error.what()));
 }
 
 // Runs a request's work, and answers with an error when it throws. The work replies only as the last thing it does.
@@ -64,7 +65,9 @@ void on_init(void* user, fuse_conn_info* connection) {
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
                                              FUSE_CAP_WRITEBACK_CACHE);
   connection->max_background = 64;
-  static_cast<FuseServer*>(user)->on_ready();
+  auto& server = *static_cast<FuseServer*>(user);
+  server.folders_need_opening = (connection->capable & FUSE_CAP_NO_OPENDIR_SUPPORT) == 0;
+  server.on_ready();
 }
 
 void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
@@ -110,13 +113,16 @@ void on_read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_fil
   });
 }
 
-void on_opendir(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
-  answer(request, [&] {
-    const bool lasting = filesystem(request).list_is_lasting(inode);
-    info->cache_readdir = lasting;
-    info->keep_cache = lasting;
-    fuse_reply_open(request, info);
-  });
+// A folder has no state of its own, and its list may be cached until its modification time changes. ENOSYS tells the
+// kernel both at once: it never asks again, which halves what walking a tree of many small folders costs.
+void on_opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  if (!server(request).folders_need_opening) {
+    fuse_reply_err(request, ENOSYS);
+    return;
+  }
+  info->cache_readdir = 1;
+  info->keep_cache = 1;
+  fuse_reply_open(request, info);
 }
 
 // Fills a buffer of `size` bytes with entries. `add` appends one and returns its size, written or not.

@@ -12,7 +12,8 @@ namespace onnxfs {
 // callbacks only translate. libfuse calls them from several threads at once.
 struct FuseServer {
   const Filesystem& filesystem;
-  std::function<void()> on_ready;  // called once, when the kernel has said its hello: requests will be answered
+  std::function<void()> on_ready;    // called once, when the kernel has said its hello: requests will be answered
+  bool folders_need_opening = true;  // by kernels that know no other way (before Linux 5.1)
 };
 
 const fuse_lowlevel_ops& fuse_operations();

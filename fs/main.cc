@@ -2,6 +2,7 @@
 #include <exception>
 #include <string_view>
 
+#include "core/onnx/utf8.h"
 #include "fs/commands.h"
 #include "fs/log.h"
 
@@ -14,7 +15,7 @@ int main(int count, char** arguments) {
     if (command == "mount") return mount_command(count - 1, arguments + 1);
     return mount_command(count, arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "onnxfs: %s\n", error.what());
+    std::fprintf(stderr, "onnxfs: %s\n", printable(error.what()).c_str());
     return 1;
   }
 }

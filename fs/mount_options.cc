@@ -14,20 +14,20 @@ namespace onnxfs {
 namespace {
 
 // Passed on: libfuse gives each to the kernel as a flag or takes it itself.
-constexpr std::array<std::string_view, 19> fuse_flags{
+constexpr std::array<std::string_view, 16> fuse_flags{
     "ro",     "allow_other", "allow_root", "auto_unmount", "default_permissions",
     "dev",    "nodev",       "suid",       "nosuid",       "exec",
-    "noexec", "atime",       "noatime",    "diratime",     "nodiratime",
-    "sync",   "async",       "dirsync",    "nosymfollow"};
+    "noexec", "atime",       "noatime",    "sync",         "async",
+    "dirsync"};
 
 constexpr std::array<std::string_view, 2> fuse_values{"fsname=", "subtype="};
 
-// mount(8) and fstab use these themselves and pass some of them on. They ask nothing of a file system; `rw` asks for
-// what a mount that cannot be written does not refuse.
-constexpr std::array<std::string_view, 22> accepted{
-    "rw",          "defaults",      "auto",     "noauto",     "user",    "nouser", "users",    "nousers",
-    "owner",       "noowner",       "group",    "nogroup",    "_netdev", "nofail", "relatime", "norelatime",
-    "strictatime", "nostrictatime", "lazytime", "nolazytime", "loud",    "silent"};
+// mount(8) and fstab use these themselves and pass some of them on. They ask nothing of a file system that keeps no
+// access times; `rw` asks for what a mount that cannot be written does not refuse.
+constexpr std::array<std::string_view, 24> accepted{
+    "rw",       "defaults",   "auto",        "noauto",        "user",     "nouser",     "users",    "nousers",
+    "owner",    "noowner",    "group",       "nogroup",       "_netdev",  "nofail",     "diratime", "nodiratime",
+    "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime", "loud",     "silent"};
 
 bool contains(auto& list, std::string_view option) { return std::ranges::find(list, option) != list.end(); }
 

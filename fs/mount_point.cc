@@ -1,15 +1,19 @@
 #include "fs/mount_point.h"
 
+#include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "core/bytes/error.h"
@@ -49,18 +53,23 @@ int run_fusermount(const std::string& path, bool lazily) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-}  // namespace
-
+// An absolute path without links. What cannot be examined (it does not exist, or is a dead mount) has none in its
+// folder's path.
 std::string absolute_path(const std::string& path) {
   namespace files = std::filesystem;
   std::error_code error;
+  const files::path real = files::canonical(path, error);
+  if (!error) return real;
   files::path result = files::absolute(path, error).lexically_normal();
   if (!result.has_filename()) result = result.parent_path();  // a trailing slash
   const files::path folder = files::canonical(result.parent_path(), error);
   return error ? result.string() : (folder / result.filename()).string();
 }
 
-bool find_mounted(const std::string& path, MountedModel& found) {
+}  // namespace
+
+bool find_mounted(const std::string& relative_path, MountedModel& found) {
+  const std::string path = absolute_path(relative_path);
   // proc(5): ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAG …] - TYPE SOURCE OPTIONS. The last line for a mount
   // point is the topmost.
   std::ifstream table("/proc/self/mountinfo");
@@ -92,25 +101,48 @@ void unmount(const std::string& path, bool lazily) {
 }
 
 MountPoint::MountPoint(const std::string& path) : path_(absolute_path(path)) {
-  struct stat status;
-  int code = ::stat(path_.c_str(), &status) == 0 ? 0 : errno;
   MountedModel mounted;
-  if (code == ENOTCONN && find_mounted(path_, mounted)) {
-    unmount(path_, true);
-    code = ::stat(path_.c_str(), &status) == 0 ? 0 : errno;
-  }
-  if (code == ENOENT) {
-    made_ = ::mkdir(path_.c_str(), 0755) == 0;
-    code = made_ ? 0 : errno;
-    if (code != 0) fail(code, "cannot make the mount point {}: {}", path_, describe_errno(code));
-    return;
-  }
-  if (code != 0) fail(code, "cannot mount at {}: {}", path_, describe_errno(code));
-  if (!S_ISDIR(status.st_mode)) fail(ENOTDIR, "cannot mount at {}: it is not a folder", path_);
-  path_ = std::filesystem::canonical(path_);
+  struct stat status;
+  if (::stat(path_.c_str(), &status) != 0 && errno == ENOTCONN && find_mounted(path_, mounted)) unmount(path_, true);
   if (find_mounted(path_, mounted)) {
     fail(EBUSY, "{} is busy: a model is mounted there; `onnxfs umount {}` ends that", path_, path);
   }
+  // A folder that vanishes under the one step is made by the next.
+  constexpr int most_turns = 100;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    if (make() || take()) return;
+  }
+  fail(EBUSY, "cannot mount at {}: the folder comes and goes", path_);
+}
+
+// False when there is something of that name.
+bool MountPoint::make() {
+  if (::mkdir(path_.c_str(), 0755) != 0) {
+    if (errno == EEXIST) return false;
+    fail(errno, "cannot make the mount point {}: {}", path_, describe_errno(errno));
+  }
+  made_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (made_) ::flock(made_.get(), LOCK_EX);
+  return true;
+}
+
+// False when the folder there was another process's, which has removed it.
+bool MountPoint::take() {
+  const UniqueFd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) {
+    if (errno == ENOENT) return false;
+    if (errno == ENOTDIR) fail(ENOTDIR, "cannot mount at {}: it is not a folder", path_);
+    fail(errno, "cannot mount at {}: {}", path_, describe_errno(errno));
+  }
+  constexpr auto pause = std::chrono::milliseconds(5);
+  constexpr auto longest_wait = std::chrono::seconds(5);
+  const auto give_up = std::chrono::steady_clock::now() + longest_wait;
+  while (::flock(folder.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (std::chrono::steady_clock::now() > give_up) fail(EBUSY, "cannot mount at {}: another process locks it", path_);
+    std::this_thread::sleep_for(pause);
+  }
+  struct stat status;
+  return ::fstat(folder.get(), &status) == 0 && status.st_nlink != 0;
 }
 
 MountPoint::~MountPoint() {

@@ -2,11 +2,14 @@
 
 #include <string>
 
+#include "core/bytes/unique_fd.h"
+
 namespace onnxfs {
 
 // The folder that a model is mounted at. Made when it is missing, and then removed again at the end.
 //
-// Owned by the process that serves the mount; `release` leaves the folder to another owner, as a parent does.
+// A process that will remove it holds a lock on it (flock), so that one which mounts there a moment after the unmount
+// waits for the end of that, and makes the folder anew.
 class MountPoint {
  public:
   // Heals a mount that a dead onnxfs left there. Throws Error with a sentence: EBUSY when a live one is there, ENOTDIR,
@@ -17,11 +20,13 @@ class MountPoint {
   ~MountPoint();
 
   const std::string& path() const noexcept { return path_; }  // absolute
-  void release() noexcept { made_ = false; }
 
  private:
+  bool make();
+  bool take();
+
   std::string path_;
-  bool made_ = false;
+  UniqueFd made_;  // the folder, locked, if it was made here
 };
 
 // A mount of ours, as the mount table has it.
@@ -30,15 +35,12 @@ struct MountedModel {
   std::string device;  // "0:52"
 };
 
-// Whether an onnxfs, dead or alive, is mounted at an absolute path; `found` then says which.
+// Whether an onnxfs, dead or alive, is mounted at a path; `found` then says which.
 bool find_mounted(const std::string& path, MountedModel& found);
 
 // Unmounts `path`. Lazily: at once out of everybody's sight, while files that are open go on working until they are
 // closed. Without root's rights fusermount3 does it. Throws Error: EBUSY when in use, EPERM, EINVAL when nothing is
 // mounted there.
 void unmount(const std::string& path, bool lazily);
-
-// An absolute path for one that may not exist, without resolving its last component, which may be a dead mount.
-std::string absolute_path(const std::string& path);
 
 }  // namespace onnxfs

@@ -16,16 +16,6 @@ namespace {
 constexpr size_t longest_component = 200;
 constexpr size_t cut_component = 180;
 
-// U+0080 … U+009F are C2 80 … C2 9F.
-bool is_c1(std::string_view character) {
-  return character.size() == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
-}
-
-bool is_control(std::string_view character) {
-  const auto c = static_cast<unsigned char>(character[0]);
-  return c < 0x20 || c == 0x7f || is_c1(character);
-}
-
 std::string component(std::string_view original) {
   if (original == ".") return "%2E";
   if (original == "..") return "%2E%2E";

@@ -1,11 +1,18 @@
 #include "fs/session.h"
 
+#include <fcntl.h>
+#include <fuse_log.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -46,6 +53,13 @@ void raise_read_ahead(const std::string& mount_point) {
   setting << read_ahead_kib;
 }
 
+void log_words_of_libfuse(fuse_log_level level, const char* format, va_list arguments) {
+  char text[512];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  const std::string_view words(text, std::min(std::strlen(text), std::strcspn(text, "\n")));
+  level <= FUSE_LOG_WARNING ? spdlog::warn("libfuse: {}", words) : spdlog::debug("libfuse: {}", words);
+}
+
 // Waits for a signal to end, in a thread of its own, so that what it does is not restricted to what a handler may.
 class SignalThread {
  public:
@@ -75,6 +89,36 @@ class SignalThread {
   std::thread thread_;
 };
 
+// What libfuse and fusermount3 say on standard error while this lives: they say it there and nowhere else, and a person
+// is to get one line. Changes the descriptor of the whole process, so no other thread may exist.
+class CapturedWords {
+ public:
+  CapturedWords()
+      : words_(::memfd_create("words", MFD_CLOEXEC)), terminal_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    if (words_ && terminal_) ::dup2(words_.get(), STDERR_FILENO);
+  }
+  ~CapturedWords() { restore(); }
+
+  std::string take() {
+    restore();
+    std::string text(4096, '\0');
+    const ssize_t n = words_ ? ::pread(words_.get(), text.data(), text.size(), 0) : 0;
+    text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+    while (text.ends_with('\n')) text.pop_back();
+    std::ranges::replace(text, '\n', ';');
+    return text;
+  }
+
+ private:
+  void restore() {
+    if (terminal_) ::dup2(terminal_.get(), STDERR_FILENO);
+    terminal_.reset();
+  }
+
+  UniqueFd words_;
+  UniqueFd terminal_;
+};
+
 }  // namespace
 
 struct Session::Implementation {
@@ -98,14 +142,16 @@ Session::Session(const Filesystem& filesystem, const MountPoint& mount_point, co
   std::string program = "onnxfs", flag = "-o";
   char* arguments[] = {program.data(), flag.data(), list.data(), nullptr};
   fuse_args args = FUSE_ARGS_INIT(3, arguments);
+  CapturedWords words;
   implementation_->session =
       fuse_session_new(&args, &fuse_operations(), sizeof(fuse_lowlevel_ops), &implementation_->server);
   fuse_opt_free_args(&args);
-  if (implementation_->session == nullptr) fail(EINVAL, "libfuse does not take the options {}", list);
+  if (implementation_->session == nullptr) fail(EINVAL, "cannot mount with -o {}: {}", list, words.take());
   if (fuse_session_mount(implementation_->session, mount_point.path().c_str()) != 0) {
     fuse_session_destroy(implementation_->session);
-    fail(EIO, "cannot mount at {}", mount_point.path());
+    fail(EIO, "cannot mount at {}: {}", mount_point.path(), words.take());
   }
+  fuse_set_log_func(log_words_of_libfuse);
   raise_read_ahead(mount_point.path());
 }
 

@@ -28,11 +28,10 @@ UniqueFd serving_process(const std::string& mount_point) {
 }
 
 int umount(const std::string& path) {
-  const std::string mount_point = absolute_path(path);
   MountedModel mounted;
-  if (!find_mounted(mount_point, mounted)) fail(EINVAL, "no model is mounted at {}", mount_point);
-  const UniqueFd process = serving_process(mount_point);
-  unmount(mount_point, false);
+  if (!find_mounted(path, mounted)) fail(EINVAL, "no model is mounted at {}", path);
+  const UniqueFd process = serving_process(mounted.mount_point);
+  unmount(mounted.mount_point, false);
   // Until the process is gone, so that what it does at its end (it removes a folder that it made) is done.
   pollfd end{process.get(), POLLIN, 0};
   if (process) ::poll(&end, 1, longest_wait_ms);

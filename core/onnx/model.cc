@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 
 #include "core/bytes/error.h"
@@ -79,7 +80,9 @@ Rope Model::typed_payload(uint32_t index) const {
   } catch (const Error& error) {
     if (error.code() != EIO) throw;
     const std::lock_guard lock(mutex_);
-    found_late_.emplace(index, error.what());
+    if (found_late_.emplace(index, error.what()).second) {
+      ::clock_gettime(CLOCK_REALTIME, &found_late_at_.emplace());
+    }
     throw;
   }
 }
@@ -100,6 +103,11 @@ std::vector<Finding> Model::findings() const {
     result.push_back({index, text, catalog_.tensors()[index].message.begin});
   }
   return result;
+}
+
+std::optional<timespec> Model::found_late_at() const {
+  const std::lock_guard lock(mutex_);
+  return found_late_at_;
 }
 
 const std::string& Model::file_name_of(const Tensor& tensor) const {

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/bytes/file_source.h"
@@ -33,6 +34,9 @@ class Model {
   // Those of the catalog, and those that reading brought up since.
   std::vector<Finding> findings() const;
 
+  // When reading last brought one up.
+  std::optional<timespec> found_late_at() const;
+
   // Where the bytes of a tensor in one piece stand, as the JSON sibling names it.
   const std::string& file_name_of(const Tensor& tensor) const;
 
@@ -47,6 +51,7 @@ class Model {
   mutable std::mutex mutex_;                            // guards what follows
   mutable std::map<uint32_t, Rope> decoded_;            // of long typed fields: their indices are worth keeping
   mutable std::map<uint32_t, std::string> found_late_;  // by tensor
+  mutable std::optional<timespec> found_late_at_;
 };
 
 }  // namespace onnxfs

@@ -124,7 +124,7 @@ void TypedSource::read_varints(TypedEntries& entries, uint64_t skip, std::span<s
   TypedEntries::Entry entry;
   while (!out.empty()) {
     uint64_t unit = next(entries).value;
-    if (is_bool_) unit = unit != 0;
+    if (is_bool_) unit = static_cast<uint32_t>(unit) != 0;  // an int32: what a longer varint has above is not there
     if (unit_entries_ > 1) {
       constexpr uint64_t mask = (1u << float6_bits) - 1;
       unit &= mask;

@@ -1,6 +1,10 @@
 #include "core/onnx/utf8.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 namespace onnxfs {
 
@@ -25,6 +29,12 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
+bool is_control(std::string_view character) {
+  const auto first = static_cast<uint8_t>(character[0]);
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  return first == 0xc2 && static_cast<uint8_t>(character[1]) < 0xa0;  // U+0080 … U+009F
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const size_t length = utf8_length(text);
@@ -32,6 +42,21 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    text.remove_prefix(character.size());
+    if (length != 0 && !is_control(character)) {
+      result += character;
+      continue;
+    }
+    for (const char c : character) fmt::format_to(std::back_inserter(result), "%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
 }
 
 }  // namespace onnxfs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace onnxfs {
@@ -10,5 +11,11 @@ namespace onnxfs {
 size_t utf8_length(std::string_view text);
 
 bool is_utf8(std::string_view text);
+
+// Whether one UTF-8 character is a control character: C0, DEL or C1.
+bool is_control(std::string_view character);
+
+// The text for one line on a terminal or in a log: control characters and bytes that are not UTF-8 become "%XX".
+std::string printable(std::string_view text);
 
 }  // namespace onnxfs

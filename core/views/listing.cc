@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "core/onnx/utf8.h"
 #include "core/views/tensor_json.h"
 
 namespace onnxfs {
@@ -24,8 +25,8 @@ std::string problems_txt(const Model& model, const PathOf& path_of) {
   for (const Finding& finding : model.findings()) {
     if (finding.tensor != Tensor::no_index) text.append(path_of(finding.tensor)).append(": ");
     // A finding may quote names from the file; a line stays a line.
-    for (const char c : finding.text) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-    fmt::format_to(std::back_inserter(text), " (at offset {} of {})\n", finding.offset, model.name());
+    fmt::format_to(std::back_inserter(text), "{} (at offset {} of {})\n", printable(finding.text), finding.offset,
+                   printable(model.name()));
   }
   return text;
 }
