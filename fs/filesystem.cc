@@ -163,7 +163,7 @@ std::string Filesystem::make(Document wanted) const {
   return {};
 }
 
-std::string Filesystem::json_of(uint32_t tensor) const { return tensor_json(*model_, tensor, "graph"); }
+std::string Filesystem::json_of(uint32_t tensor) const { return tensor_json(*model_, tensor); }
 
 std::unique_ptr<OpenFile> Filesystem::open(uint64_t inode, int flags) const {
   if ((flags & O_ACCMODE) != O_RDONLY) fail(EROFS, "the mount is read-only");

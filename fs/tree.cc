@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <ranges>
 #include <unordered_map>
 
 #include "core/bytes/error.h"
@@ -16,7 +17,10 @@ namespace onnxfs {
 // Fills a tree, node by node, in file order.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(Tree& tree) : tree_(tree) {}
+  TreeBuilder(Tree& tree, const Catalog& catalog)
+      : tree_(tree), catalog_(catalog), folder_of_section_(catalog.sections().size()) {
+    folder_of_section_[0] = Tree::root;
+  }
 
   uint32_t add_document(uint32_t folder, std::string_view name, Document document) {
     return add(folder, name, Node::Kind::document, static_cast<uint32_t>(document));
@@ -24,11 +28,25 @@ class TreeBuilder {
 
   uint32_t add_plain_folder(uint32_t folder, std::string_view name) { return add(folder, name, Node::Kind::folder, 0); }
 
-  void add_tensor(uint32_t folder, std::string_view name, uint32_t tensor) {
-    const std::vector<std::string> components = path_components(name);
+  void add_tensor(uint32_t index) {
+    const Tensor& tensor = catalog_.tensors()[index];
+    uint32_t folder = folder_of(tensor.section);
+    const std::vector<std::string> components = path_components(tensor.leaf);
     for (size_t i = 0; i + 1 < components.size(); ++i) folder = enter(folder, components[i]);
     const std::string stem = free_name(folder, components.back(), true);
-    tree_.node_of_tensor_[tensor] = add(folder, stem, Node::Kind::tensor, tensor);
+    tree_.node_of_tensor_[index] = add(folder, stem, Node::Kind::tensor, index);
+  }
+
+  // Of a section, and of those around it: made when something is first put there, so that none is empty.
+  uint32_t folder_of(uint32_t section) {
+    std::vector<uint32_t> missing;
+    for (; !folder_of_section_[section]; section = catalog_.sections()[section].parent) missing.push_back(section);
+    uint32_t folder = *folder_of_section_[section];
+    for (const uint32_t number : missing | std::views::reverse) {
+      folder = make_folder(folder, catalog_.sections()[number]);
+      folder_of_section_[number] = folder;
+    }
+    return folder;
   }
 
   void finish() {
@@ -47,6 +65,22 @@ class TreeBuilder {
   }
 
  private:
+  uint32_t make_folder(uint32_t parent, const Section& section) {
+    if (!section.is_distinct()) return enter(parent, std::string(section.name));
+    const std::vector<std::string> components = path_components(section.name);
+    for (size_t i = 0; i + 1 < components.size(); ++i) parent = enter(parent, components[i]);
+    return claim(parent, components.back());
+  }
+
+  // A folder for one section alone. One that only names led through so far may be it.
+  uint32_t claim(uint32_t parent, const std::string& name) {
+    const auto known = tree_.find_entry(parent, name);
+    const bool usable = known && tree_.node(*known).kind == Node::Kind::folder && !is_renamed(*known);
+    const uint32_t folder = usable && !claimed_.contains(*known) ? *known : add_folder(parent, name);
+    claimed_.insert(folder);
+    return folder;
+  }
+
   // The folder that tensors mean by `name`: it is made when there is none, and then by another name if a file is
   // where it would be.
   uint32_t enter(uint32_t parent, const std::string& name) {
@@ -54,12 +88,15 @@ class TreeBuilder {
     if (renamed != renamed_.end()) return renamed->second;
     const auto known = tree_.find_entry(parent, name);
     if (known && !is_renamed(*known)) return *known;
+    const uint32_t folder = add_folder(parent, name);
+    if (is_renamed(folder)) renamed_.emplace(clash_key(parent, false, name), folder);
+    return folder;
+  }
+
+  uint32_t add_folder(uint32_t parent, const std::string& name) {
     const std::string given = free_name(parent, name, false);
     const uint32_t folder = add(parent, given, Node::Kind::folder, 0);
-    if (given != name) {
-      renamed_.emplace(clash_key(parent, false, name), folder);
-      renamed_folders_.insert(folder);
-    }
+    if (given != name) renamed_folders_.insert(folder);
     if (has_tensor_suffix(given)) any_folder_like_a_file_ = true;
     return folder;
   }
@@ -110,10 +147,13 @@ class TreeBuilder {
   }
 
   Tree& tree_;
+  const Catalog& catalog_;
+  std::vector<std::optional<uint32_t>> folder_of_section_;
   bool any_folder_like_a_file_ = false;  // else no tensor can clash with a folder
   std::unordered_map<std::string, uint64_t> next_number_;
   std::unordered_map<std::string, uint32_t> renamed_;  // by the name that was wanted
   std::unordered_set<uint32_t> renamed_folders_;
+  std::unordered_set<uint32_t> claimed_;  // by a section
 };
 
 Tree::Tree(const Catalog& catalog)
@@ -122,16 +162,18 @@ Tree::Tree(const Catalog& catalog)
   nodes_.reserve(tensors.size() + tensors.size() / 2 + 16);
   index_.reserve(nodes_.capacity());
   nodes_.emplace_back();
-  TreeBuilder builder(*this);
+  TreeBuilder builder(*this, catalog);
   builder.add_document(root, "model.json", Document::model_json);
   builder.add_document(root, "index.tsv", Document::index_tsv);
-  builder.add_document(root, "graph.txt", Document::graph_txt);
+  if (catalog.root() == Root::model) builder.add_document(root, "graph.txt", Document::graph_txt);
   builder.add_document(root, "problems.txt", Document::problems_txt);
   const uint32_t dot_onnxfs = builder.add_plain_folder(root, ".onnxfs");
   builder.add_document(dot_onnxfs, "status.json", Document::status_json);
-  if (!tensors.empty()) {
-    const uint32_t initializers = builder.add_plain_folder(root, "initializers");
-    for (uint32_t i = 0; i < tensors.size(); ++i) builder.add_tensor(initializers, tensors[i].name, i);
+  for (uint32_t i = 0; i < tensors.size(); ++i) builder.add_tensor(i);
+  // An empty sequence is something that a person should see.
+  const auto& sections = catalog.sections();
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].kind == Section::Kind::collection) builder.folder_of(i);
   }
   builder.finish();
 }

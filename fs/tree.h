@@ -36,10 +36,13 @@ struct Node {
 
 // Where a model's tensors and documents stand: names mapped to paths, and clashes told apart.
 //
+// Each section of the catalog in which something stands is a folder.
+//
 // Where two entries would have one path, the later one in file order gets "@2", "@3" … before its suffix: a second
 // tensor of one stem, a tensor whose file would be where a folder is, a folder that would be where such a file is
-// (which all later tensors that want that folder then share). A function of the catalog alone, so that the same file
-// gives the same numbers and paths on each mount. Node 0 is the root; parents come before their children.
+// (which all later tensors that want that folder then share), a second node or graph of one name. A function of the
+// catalog alone, so that the same file gives the same numbers and paths on each mount. Node 0 is the root; parents come
+// before their children.
 //
 // Immutable; any number of threads may use it.
 class Tree {

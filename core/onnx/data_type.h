@@ -32,6 +32,8 @@ struct DataType {
 };
 
 constexpr int32_t undefined_type = 0;
+constexpr int32_t float_type = 1;
+constexpr int32_t int64_type = 7;
 constexpr int32_t string_type = 8;
 constexpr int32_t bool_type = 9;
 

@@ -9,7 +9,9 @@
 
 #include "core/bytes/error.h"
 #include "core/onnx/foreign.h"
+#include "core/onnx/scan.h"
 #include "core/onnx/schema.h"
+#include "core/onnx/test_data.h"
 #include "core/onnx/typed_source.h"
 #include "core/wire/reader.h"
 
@@ -29,7 +31,7 @@ Catalog scan(const std::string& path, const std::shared_ptr<const FileSource>& f
   if (!foreign.empty()) fail(EINVAL, "{} is {}", path, foreign);
   file->advise(POSIX_FADV_RANDOM);
   try {
-    Catalog catalog = Catalog::scan(file, DataFiles::beside(path));
+    Catalog catalog = scan_catalog(file, DataFiles::beside(path), path.ends_with(".pb"));
     file->advise(POSIX_FADV_NORMAL);
     return catalog;
   } catch (const Error& error) {
@@ -46,12 +48,14 @@ Catalog scan(const std::string& path, const std::shared_ptr<const FileSource>& f
 std::shared_ptr<const Model> Model::open(const std::string& path) {
   auto file = FileSource::open(path);
   Catalog catalog = scan(path, file);
+  Root root = catalog.root();
+  if (root == Root::sequence_or_optional) root = root_by_model_beside(path).value_or(root);
   return std::shared_ptr<const Model>(
-      new Model(std::move(file), std::filesystem::path(path).filename(), std::move(catalog)));
+      new Model(std::move(file), std::filesystem::path(path).filename(), std::move(catalog), root));
 }
 
-Model::Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog)
-    : file_(std::move(file)), name_(std::move(name)), catalog_(std::move(catalog)) {}
+Model::Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog, Root root)
+    : file_(std::move(file)), name_(std::move(name)), catalog_(std::move(catalog)), root_(root) {}
 
 Rope Model::payload(uint32_t index) const {
   if (const std::string reason = problem(index); !reason.empty()) throw Error(EIO, reason);
@@ -59,7 +63,7 @@ Rope Model::payload(uint32_t index) const {
   if (tensor.nbytes == 0) return {};
   if (!tensor.in_one_piece) return typed_payload(index);
   SourcePtr source = file_;
-  if (tensor.storage == Storage::external) source = catalog_.data_files()[tensor.data_file].source;
+  if (tensor.data_file != Tensor::no_index) source = catalog_.data_files()[tensor.data_file].source;
   return Rope({Extent{std::move(source), tensor.data.begin, tensor.data.size()}});
 }
 
@@ -70,8 +74,10 @@ Rope Model::typed_payload(uint32_t index) const {
   }
   const Tensor& tensor = catalog_.tensors()[index];
   try {
-    std::vector<Extent> runs = packed_runs(file_, tensor, most_runs);
-    Rope rope = runs.empty() ? Rope::of(std::make_shared<TypedSource>(file_, tensor)) : Rope(std::move(runs));
+    TypedLayout layout = typed_layout(catalog_, tensor);
+    std::vector<Extent> runs = packed_runs(file_, layout, most_runs);
+    Rope rope =
+        runs.empty() ? Rope::of(std::make_shared<TypedSource>(file_, std::move(layout))) : Rope(std::move(runs));
     if (!tensor.entries_counted) {
       const std::lock_guard lock(mutex_);
       decoded_.emplace(index, rope);
@@ -111,7 +117,7 @@ std::optional<timespec> Model::found_late_at() const {
 }
 
 const std::string& Model::file_name_of(const Tensor& tensor) const {
-  return tensor.storage == Storage::external ? catalog_.data_files()[tensor.data_file].location : name_;
+  return tensor.data_file != Tensor::no_index ? catalog_.data_files()[tensor.data_file].location : name_;
 }
 
 }  // namespace onnxfs

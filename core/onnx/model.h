@@ -21,6 +21,11 @@ class Model {
   static std::shared_ptr<const Model> open(const std::string& path);
 
   const Catalog& catalog() const noexcept { return catalog_; }
+
+  // Which message the file is. Of one that is a sequence or an optional, the model beside the folder of test data that
+  // it lies in says which, if there is one.
+  Root root() const noexcept { return root_; }
+
   const std::shared_ptr<const FileSource>& file() const noexcept { return file_; }
   const std::string& name() const noexcept { return name_; }  // the file's, without its folder
 
@@ -41,12 +46,13 @@ class Model {
   const std::string& file_name_of(const Tensor& tensor) const;
 
  private:
-  Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog);
+  Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog, Root root);
   Rope typed_payload(uint32_t index) const;
 
   std::shared_ptr<const FileSource> file_;
   std::string name_;
   Catalog catalog_;
+  Root root_;
 
   mutable std::mutex mutex_;                            // guards what follows
   mutable std::map<uint32_t, Rope> decoded_;            // of long typed fields: their indices are worth keeping

@@ -35,6 +35,12 @@ constexpr uint32_t dims = 1, data_type = 2, segment = 3, float_data = 4, int32_d
                    int64_data = 7, name = 8, raw_data = 9, double_data = 10, uint64_data = 11, doc_string = 12,
                    external_data = 13, data_location = 14;
 }
+namespace sequence {  // and OptionalProto
+constexpr uint32_t name = 1, elem_type = 2, tensor = 3, sparse_tensor = 4, sequence = 5, map = 6, optional = 7;
+}
+namespace map {
+constexpr uint32_t name = 1, key_type = 2, keys = 3, string_keys = 4, values = 5;
+}
 namespace sparse_tensor {
 constexpr uint32_t values = 1, indices = 2, dims = 3;
 }

@@ -5,6 +5,11 @@ namespace onnxfs {
 std::string_view name_of(Kind kind) {
   switch (kind) {
     case Kind::initializer: return "initializer";
+    case Kind::sparse_values: return "sparse_values";
+    case Kind::sparse_indices: return "sparse_indices";
+    case Kind::attribute: return "attribute";
+    case Kind::delayed: return "delayed";
+    case Kind::value: return "value";
   }
   return "";
 }
@@ -15,6 +20,9 @@ std::string_view storage_name(const Tensor& tensor) {
     case Storage::raw_data: return "raw_data";
     case Storage::typed: return name_of(tensor.type()->typed_field);
     case Storage::external: return "external";
+    case Storage::attribute: return "attribute";
+    case Storage::keys: return "keys";
+    case Storage::delayed: return "delayed";
   }
   return "";
 }

@@ -83,13 +83,7 @@ void TensorFields::scan(wire::Window& window, ByteRange range) {
   Reader reader(window, range);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case field::tensor::dims:
-        if (field.type == Type::varint) dims.push_back(static_cast<int64_t>(field.value));
-        if (field.type == Type::bytes) {
-          Reader numbers(window, field.payload);
-          for (uint64_t value; numbers.next_varint(value);) dims.push_back(static_cast<int64_t>(value));
-        }
-        break;
+      case field::tensor::dims: wire::read_integers(window, field, dims); break;
       case field::tensor::data_type:
         if (field.type == Type::varint) data_type = static_cast<int32_t>(field.value);
         break;

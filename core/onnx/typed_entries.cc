@@ -4,52 +4,47 @@
 
 namespace onnxfs {
 
-namespace {
-
-wire::Type unpacked_type(TypedField field) {
+EntryField EntryField::of(TypedField field) {
+  const auto number = static_cast<uint32_t>(field);
   switch (field) {
-    case TypedField::float_data: return wire::Type::fixed32;
-    case TypedField::double_data: return wire::Type::fixed64;
-    case TypedField::string_data: return wire::Type::bytes;
-    default: return wire::Type::varint;
+    case TypedField::float_data: return {number, wire::Type::fixed32};
+    case TypedField::double_data: return {number, wire::Type::fixed64};
+    case TypedField::string_data: return {number, wire::Type::bytes};
+    default: return {number, wire::Type::varint};
   }
 }
 
-uint64_t fixed_width(TypedField field) {
-  if (field == TypedField::float_data) return 4;
-  if (field == TypedField::double_data) return 8;
+uint64_t EntryField::width() const noexcept {
+  if (unpacked == wire::Type::fixed32) return 4;
+  if (unpacked == wire::Type::fixed64) return 8;
   return 0;
 }
 
-}  // namespace
-
-TypedEntries::TypedEntries(wire::Window& window, ByteRange message, TypedField field)
-    : window_(window),
-      message_end_(message.end),
-      field_(field),
-      unpacked_(unpacked_type(field)),
-      width_(fixed_width(field)),
-      at_{message.begin, 0} {}
+TypedEntries::TypedEntries(wire::Window& window, std::span<const ByteRange> pieces, EntryField field)
+    : window_(window), pieces_(pieces), field_(field), at_{0, pieces.front().begin, 0} {}
 
 // To the next field of this number outside of a packed run: an unpacked entry, or the begin of a run.
 bool TypedEntries::step(Entry& entry, bool& packed) {
-  wire::Reader reader(window_, {at_.offset, message_end_});
-  for (wire::Field field; reader.next(field);) {
-    if (field.number != static_cast<uint32_t>(field_)) continue;
-    if (field.type == unpacked_) {
-      entry = {field.value, field.payload};
-      at_ = {reader.offset(), 0};
-      packed = false;
-      return true;
+  for (;;) {
+    wire::Reader reader(window_, {at_.offset, pieces_[at_.piece].end});
+    for (wire::Field field; reader.next(field);) {
+      if (field.number != field_.number) continue;
+      if (field.type == field_.unpacked) {
+        entry = {field.value, field.payload};
+        at_.offset = reader.offset();
+        packed = false;
+        return true;
+      }
+      if (field.type == wire::Type::bytes && !field.payload.empty()) {
+        at_ = {at_.piece, field.payload.begin, field.payload.end};
+        packed = true;
+        return true;
+      }
     }
-    if (field.type == wire::Type::bytes && !field.payload.empty()) {
-      at_ = {field.payload.begin, field.payload.end};
-      packed = true;
-      return true;
-    }
+    at_.offset = pieces_[at_.piece].end;
+    if (at_.piece + 1 == pieces_.size()) return false;
+    at_ = {at_.piece + 1, pieces_[at_.piece + 1].begin, 0};
   }
-  at_ = {message_end_, 0};
-  return false;
 }
 
 bool TypedEntries::next(Entry& entry) {
@@ -58,9 +53,9 @@ bool TypedEntries::next(Entry& entry) {
     if (!step(entry, packed)) return false;
     if (!packed) return true;
   }
-  if (width_ != 0) {
-    entry.bytes = {at_.offset, at_.offset + width_};
-    at_.offset += width_;
+  if (const uint64_t width = field_.width(); width != 0) {
+    entry.bytes = {at_.offset, at_.offset + width};
+    at_.offset += width;
   } else {
     wire::Reader reader(window_, {at_.offset, at_.packed_end});
     reader.next_varint(entry.value);
@@ -82,9 +77,9 @@ uint64_t TypedEntries::skip(uint64_t most) {
         continue;
       }
     }
-    if (width_ != 0) {
-      const uint64_t n = std::min(most - skipped, (at_.packed_end - at_.offset) / width_);
-      at_.offset += n * width_;
+    if (const uint64_t width = field_.width(); width != 0) {
+      const uint64_t n = std::min(most - skipped, (at_.packed_end - at_.offset) / width);
+      at_.offset += n * width;
       skipped += n;
     } else {
       wire::Reader reader(window_, {at_.offset, at_.packed_end});

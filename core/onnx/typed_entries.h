@@ -6,14 +6,27 @@
 
 namespace onnxfs {
 
-// Steps through the entries of one typed field of a TensorProto in file order, packed and unpacked ones alike. Can
-// stop at any entry and go on from there later.
+// A repeated field of numbers or strings, as TypedEntries walks it: its number in the message, and the wire type of an
+// entry outside of packed runs.
+struct EntryField {
+  uint32_t number = 0;
+  wire::Type unpacked = wire::Type::varint;
+
+  static EntryField of(TypedField field);
+
+  // The size of an entry of fixed size; 0 for varints and strings.
+  uint64_t width() const noexcept;
+};
+
+// Steps through the entries of one repeated field in file order, packed and unpacked ones alike, in a message that may
+// be scattered over several pieces of the file. Can stop at any entry and go on from there later.
 //
 // Throws Error(EBADMSG) for bytes that are no message. One thread at a time.
 class TypedEntries {
  public:
   // Where the next entry stands.
   struct Position {
+    size_t piece = 0;         // of the message
     uint64_t offset = 0;      // of the field, or of the entry in a packed run
     uint64_t packed_end = 0;  // of the packed run that `offset` is in; 0 outside of one
   };
@@ -23,7 +36,8 @@ class TypedEntries {
     ByteRange bytes;     // of a fixed-size entry or a string
   };
 
-  TypedEntries(wire::Window& window, ByteRange message, TypedField field);
+  // The pieces, of which there is at least one, live as long as this does.
+  TypedEntries(wire::Window& window, std::span<const ByteRange> pieces, EntryField field);
 
   Position position() const noexcept { return at_; }
   void go_to(Position position) noexcept { at_ = position; }
@@ -35,10 +49,8 @@ class TypedEntries {
   bool step(Entry& entry, bool& packed);
 
   wire::Window& window_;
-  uint64_t message_end_;
-  TypedField field_;
-  wire::Type unpacked_;
-  uint64_t width_;  // of fixed-size entries; 0 for varints and strings
+  std::span<const ByteRange> pieces_;
+  EntryField field_;
   Position at_;
 };
 

@@ -42,30 +42,25 @@ void emit(std::span<const std::byte> bytes, uint64_t& skip, std::span<std::byte>
 
 }  // namespace
 
-TypedSource::TypedSource(SourcePtr file, const Tensor& tensor)
-    : file_(std::move(file)),
-      message_(tensor.message),
-      field_(tensor.type()->typed_field),
-      size_(tensor.nbytes),
-      is_bool_(tensor.data_type == bool_type) {
-  const DataType& type = *tensor.type();
-  const uint64_t needed = typed_entries(type, tensor.elements);
+TypedSource::TypedSource(SourcePtr file, TypedLayout layout) : file_(std::move(file)), layout_(std::move(layout)) {
+  const DataType& type = *find_data_type(layout_.data_type);
   if (type.bits == float6_bits) {
     unit_entries_ = 4;
     unit_bytes_ = 3;
   } else {
     // A complex element is two entries of half its width; packed small elements fill a byte an entry.
-    unit_bytes_ = field_ == TypedField::float_data ? 4 : std::min<uint64_t>((type.bits + 7) / 8, 8);
+    const uint64_t width = layout_.field.width();
+    unit_bytes_ = width != 0 ? width : (type.bits + 7) / 8;
   }
   try {
-    type.number == string_type ? index_strings(needed) : index(needed);
+    type.number == string_type ? index_strings() : index();
   } catch (const Error& error) {
     if (error.code() != EBADMSG) throw;
     throw Error(EIO, error.what());
   }
 }
 
-void TypedSource::index(uint64_t needed) {
+void TypedSource::index() {
   wire::Window window(file_);
   TypedEntries entries = this->entries(window);
   uint64_t count = 0;
@@ -76,10 +71,10 @@ void TypedSource::index(uint64_t needed) {
     checkpoints_.push_back({at, count / unit_entries_ * unit_bytes_});
     count += skipped;
   }
-  if (count != needed) fail(EIO, "{} has {} entries, its shape needs {}", name_of(field_), count, needed);
+  require_count(count);
 }
 
-void TypedSource::index_strings(uint64_t needed) {
+void TypedSource::index_strings() {
   wire::Window window(file_);
   TypedEntries entries = this->entries(window);
   TypedEntries::Entry entry;
@@ -93,7 +88,12 @@ void TypedSource::index_strings(uint64_t needed) {
     }
     output += string_length_prefix + length;
   }
-  if (count != needed || output != size_) fail(EIO, "string_data has {} entries, its shape needs {}", count, needed);
+  require_count(count);
+}
+
+void TypedSource::require_count(uint64_t count) const {
+  if (count == layout_.entries) return;
+  fail(EIO, "{} has {} entries, its shape needs {}", layout_.field_name, count, layout_.entries);
 }
 
 void TypedSource::read(uint64_t offset, std::span<std::byte> out) const {
@@ -106,8 +106,8 @@ void TypedSource::read(uint64_t offset, std::span<std::byte> out) const {
   const uint64_t skip = offset - from.output;
   if (unit_bytes_ == 0) return read_strings(window, entries, skip, out);
   entries.skip(skip / unit_bytes_ * unit_entries_);
-  const bool fixed = field_ == TypedField::float_data || field_ == TypedField::double_data;
-  fixed ? read_fixed(window, entries, skip % unit_bytes_, out) : read_varints(entries, skip % unit_bytes_, out);
+  layout_.field.width() != 0 ? read_fixed(window, entries, skip % unit_bytes_, out)
+                             : read_varints(entries, skip % unit_bytes_, out);
 }
 
 void TypedSource::read_fixed(wire::Window& window, TypedEntries& entries, uint64_t skip,
@@ -124,7 +124,8 @@ void TypedSource::read_varints(TypedEntries& entries, uint64_t skip, std::span<s
   TypedEntries::Entry entry;
   while (!out.empty()) {
     uint64_t unit = next(entries).value;
-    if (is_bool_) unit = static_cast<uint32_t>(unit) != 0;  // an int32: what a longer varint has above is not there
+    if (layout_.data_type == bool_type)
+      unit = static_cast<uint32_t>(unit) != 0;  // an int32: what a longer varint has above is not there
     if (unit_entries_ > 1) {
       constexpr uint64_t mask = (1u << float6_bits) - 1;
       unit &= mask;
@@ -151,21 +152,19 @@ void TypedSource::read_strings(wire::Window& window, TypedEntries& entries, uint
   }
 }
 
-std::vector<Extent> packed_runs(const SourcePtr& file, const Tensor& tensor, size_t most) {
-  const TypedField wanted = tensor.type()->typed_field;
-  if (wanted != TypedField::float_data && wanted != TypedField::double_data) return {};
+std::vector<Extent> packed_runs(const SourcePtr& file, const TypedLayout& layout, size_t most) {
+  if (layout.field.width() == 0) return {};
   std::vector<Extent> runs;
   wire::Window window(file);
-  wire::Reader reader(window, tensor.message);
-  for (wire::Field field; reader.next(field);) {
-    if (field.number != static_cast<uint32_t>(wanted)) continue;
-    if (field.type != wire::Type::bytes) {
-      const bool counts = field.type == (wanted == TypedField::float_data ? wire::Type::fixed32 : wire::Type::fixed64);
-      if (counts) return {};
-      continue;
+  for (const ByteRange piece : layout.pieces) {
+    wire::Reader reader(window, piece);
+    for (wire::Field field; reader.next(field);) {
+      if (field.number != layout.field.number) continue;
+      if (field.type == layout.field.unpacked) return {};
+      if (field.type != wire::Type::bytes) continue;
+      if (runs.size() == most) return {};
+      runs.push_back({file, field.payload.begin, field.payload.size()});
     }
-    if (runs.size() == most) return {};
-    runs.push_back({file, field.payload.begin, field.payload.size()});
   }
   return runs;
 }

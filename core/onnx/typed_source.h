@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "core/bytes/rope.h"
-#include "core/onnx/tensor.h"
-#include "core/onnx/typed_entries.h"
+#include "core/onnx/typed_layout.h"
 
 namespace onnxfs {
 
@@ -14,7 +13,7 @@ namespace onnxfs {
 //  * BOOL: 1 for any number but 0
 //  * 4-bit and 2-bit types: the low byte, which holds 2 or 4 elements
 //  * FLOAT6: the low six bits, one after another in a stream of bits, least significant first
-//  * float_data, double_data: the bytes as they are
+//  * floats and doubles: the bytes as they are
 //  * STRING: the string's length in four bytes, and its bytes
 //
 // Nothing decoded is kept: the kernel's page cache does that. What is kept is where every so many entries stand in the
@@ -24,10 +23,10 @@ namespace onnxfs {
 // Any number of threads may use one.
 class TypedSource final : public Source {
  public:
-  // `file` holds tensor.message. Throws Error(EIO) when the field does not hold what the tensor's shape needs.
-  TypedSource(SourcePtr file, const Tensor& tensor);
+  // `file` holds the layout's pieces. Throws Error(EIO) when the field does not hold what the tensor's shape needs.
+  TypedSource(SourcePtr file, TypedLayout layout);
 
-  uint64_t size() const noexcept override { return size_; }
+  uint64_t size() const noexcept override { return layout_.nbytes; }
   void read(uint64_t offset, std::span<std::byte> out) const override;
   void require_current() const override { file_->require_current(); }
 
@@ -37,26 +36,24 @@ class TypedSource final : public Source {
     uint64_t output = 0;  // where in the payload the entry there begins
   };
 
-  void index(uint64_t entries);
-  void index_strings(uint64_t entries);
+  void index();
+  void require_count(uint64_t count) const;
+  void index_strings();
   // Each fills `out` from the entries that follow, but for the first `skip` bytes of them.
   void read_fixed(wire::Window& window, TypedEntries& entries, uint64_t skip, std::span<std::byte> out) const;
   void read_varints(TypedEntries& entries, uint64_t skip, std::span<std::byte> out) const;
   void read_strings(wire::Window& window, TypedEntries& entries, uint64_t skip, std::span<std::byte> out) const;
-  TypedEntries entries(wire::Window& window) const { return {window, message_, field_}; }
+  TypedEntries entries(wire::Window& window) const { return {window, layout_.pieces, layout_.field}; }
 
   SourcePtr file_;
-  ByteRange message_;
-  TypedField field_;
-  uint64_t size_;
-  bool is_bool_;
+  TypedLayout layout_;
   uint32_t unit_entries_ = 1;  // entries that fill whole bytes: four for FLOAT6, else one
   uint64_t unit_bytes_ = 0;    // what they fill; 0 for strings
   std::vector<Checkpoint> checkpoints_;
 };
 
-// The payload of a float_data or double_data field that is all packed, where it stands in the file: an extent a run.
-// Empty when the field is another, or has unpacked entries or more than `most` runs; then it takes a TypedSource.
-std::vector<Extent> packed_runs(const SourcePtr& file, const Tensor& tensor, size_t most);
+// The payload of a field of floats or doubles that is all packed, where it stands in the file: an extent a run. Empty
+// when the field is another, or has unpacked entries or more than `most` runs; then it takes a TypedSource.
+std::vector<Extent> packed_runs(const SourcePtr& file, const TypedLayout& layout, size_t most);
 
 }  // namespace onnxfs

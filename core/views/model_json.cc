@@ -52,7 +52,7 @@ Json type_json(const proto::TypeProto& type) {
 }
 
 template <typename ValueInfos>
-Json values_json(const ValueInfos& values) {
+Json value_infos_json(const ValueInfos& values) {
   Json list = Json::array();
   for (const proto::ValueInfoProto& value : values) {
     Json json{{"name", value.name()}};
@@ -88,9 +88,18 @@ Json counts_json(const Counts& counts, const proto::GraphProto& graph) {
           {"training_infos", counts.training_infos}};
 }
 
+std::string values_json(const Model& model) {
+  JsonLines json;
+  json.add_text("file", model.name()).add_number("size", model.file()->size());
+  json.add_text("message", name_of(model.root()));
+  json.add("counts", json_inline({{"tensors", model.catalog().tensors().size()}}));
+  return std::move(json).take();
+}
+
 }  // namespace
 
 std::string model_json(const Model& model) {
+  if (model.catalog().root() != Root::model) return values_json(model);
   const proto::ModelProto proto = read_metadata(model);
   const proto::GraphProto& graph = proto.graph();
   JsonLines json;
@@ -104,8 +113,8 @@ std::string model_json(const Model& model) {
   json.add("metadata_props", json_inline(properties_json(proto.metadata_props())));
   json.add_text("graph_name", graph.name()).add_text("graph_doc_string", graph.doc_string());
   json.add("graph_metadata_props", json_inline(properties_json(graph.metadata_props())));
-  json.add("inputs", json_inline(values_json(graph.input())));
-  json.add("outputs", json_inline(values_json(graph.output())));
+  json.add("inputs", json_inline(value_infos_json(graph.input())));
+  json.add("outputs", json_inline(value_infos_json(graph.output())));
   json.add("counts", json_inline(counts_json(model.catalog().counts(), graph)));
   return std::move(json).take();
 }

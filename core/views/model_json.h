@@ -6,8 +6,9 @@
 
 namespace onnxfs {
 
-// model.json: what describes the model as a whole. A dimension of an input or output is a number, a symbol's name, or
-// null; the shape is null where the rank is unknown. Throws Error as read_metadata does.
+// model.json: what describes the model as a whole; of a file that holds values, which message it is. A dimension of an
+// input or output is a number, a symbol's name, or null; the shape is null where the rank is unknown. Throws Error as
+// read_metadata does.
 std::string model_json(const Model& model);
 
 }  // namespace onnxfs

@@ -154,11 +154,7 @@ class AttributeText {
     Reader reader(window_, range);
     for (Field field; reader.next(field);) {
       if (field.is(field::sparse_tensor::values, Type::bytes)) values.scan(window_, field.payload);
-      if (field.is(field::sparse_tensor::dims, Type::varint)) dims.push_back(static_cast<int64_t>(field.value));
-      if (field.is(field::sparse_tensor::dims, Type::bytes)) {
-        Reader numbers(window_, field.payload);
-        for (uint64_t value; numbers.next_varint(value);) dims.push_back(static_cast<int64_t>(value));
-      }
+      if (field.number == field::sparse_tensor::dims) wire::read_integers(window_, field, dims);
     }
     return fmt::format("sparse {}", describe(values.data_type, dims));
   }

@@ -27,15 +27,17 @@ struct Annotations {
 };
 
 Annotations read_annotations(const Model& model, const Tensor& tensor) {
-  if (!tensor.annotated) return {};
+  if (!tensor.annotated) return {};  // as is all that is no TensorProto
   wire::Window window(model.file());
   TensorFields fields;
-  fields.scan(window, tensor.message);
+  for (const ByteRange piece : model.catalog().pieces(tensor)) fields.scan(window, piece);
   Annotations result;
   if (fields.doc_string) result.doc_string = window.text(*fields.doc_string);
   if (fields.external && tensor.in_one_piece) result.checksum = parse_external(window, fields.external_data).checksum;
   return result;
 }
+
+std::string dims_json(std::span<const int64_t> dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
 
 void add_type(JsonLines& json, const Tensor& tensor) {
   const DataType* type = tensor.type();
@@ -61,14 +63,16 @@ void add_place(JsonLines& json, const Model& model, const Tensor& tensor, bool s
 
 }  // namespace
 
-std::string tensor_json(const Model& model, uint32_t index, std::string_view scope) {
-  const Tensor& tensor = model.catalog().tensors()[index];
+std::string tensor_json(const Model& model, uint32_t index) {
+  const Catalog& catalog = model.catalog();
+  const Tensor& tensor = catalog.tensors()[index];
   const DataType* type = tensor.type();
   const std::string problem = model.problem(index);
   const Annotations annotations = read_annotations(model, tensor);
 
   JsonLines json;
-  json.add_text("name", tensor.name).add_text("kind", name_of(tensor.kind)).add_text("scope", scope);
+  json.add_text("name", tensor.name).add_text("kind", name_of(tensor.kind));
+  json.add_text("scope", scope_of(catalog.sections(), tensor.section));
   add_type(json, tensor);
   json.add("shape", shape_json(tensor));
   tensor.elements_known ? json.add_number("elements", tensor.elements) : json.add_null("elements");
@@ -82,10 +86,14 @@ std::string tensor_json(const Model& model, uint32_t index, std::string_view sco
   if (type == nullptr) json.add("data_type", fmt::to_string(tensor.data_type));
   if (!is_utf8(tensor.name)) json.add_text("name_base64", base64(tensor.name));
   if (!annotations.checksum.empty()) json.add_text("checksum", annotations.checksum);
+  if (const auto holder = node_attribute_of(catalog.sections(), tensor.section, tensor.leaf)) {
+    json.add_text("node", holder->node).add_text("attribute", holder->attribute);
+  }
+  if (const auto* dims = catalog.dense_shape(index)) json.add("dense_shape", dims_json(*dims));
   return std::move(json).take();
 }
 
-std::string shape_json(const Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.dims, ",")); }
+std::string shape_json(const Tensor& tensor) { return dims_json(tensor.dims); }
 
 std::string_view dtype_word(const Tensor& tensor) {
   const DataType* type = tensor.type();

@@ -10,8 +10,9 @@ namespace onnxfs {
 // The JSON sibling of a tensor. The keys name, kind, scope, dtype, onnx_type, bits, shape, elements, nbytes, numpy,
 // storage, file, offset, length, doc_string, edited and problem are there always, in this order; null where there is
 // no answer. Then, where they apply: data_type (the number, of a type that has no name), name_base64 (of a name that is
-// not UTF-8), checksum (what external data claims of its file). Throws Error as reading the model file does.
-std::string tensor_json(const Model& model, uint32_t tensor, std::string_view scope);
+// not UTF-8), checksum (what external data claims of its file), node and attribute (that hold the tensor), dense_shape
+// (of the sparse tensor that it is a part of). Throws Error as reading the model file does.
+std::string tensor_json(const Model& model, uint32_t tensor);
 
 // The `shape` of the JSON, and of index.tsv and the extended attribute: "[64,3,7,7]".
 std::string shape_json(const Tensor& tensor);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
 #include "core/bytes/error.h"
 
@@ -136,6 +135,13 @@ void Reader::skip_group(const Field& begin) {
         break;
     }
   }
+}
+
+void read_integers(Window& window, const Field& field, std::vector<int64_t>& numbers) {
+  if (field.type == Type::varint) numbers.push_back(static_cast<int64_t>(field.value));
+  if (field.type != Type::bytes) return;
+  Reader packed(window, field.payload);
+  for (uint64_t value; packed.next_varint(value);) numbers.push_back(static_cast<int64_t>(value));
 }
 
 }  // namespace onnxfs::wire

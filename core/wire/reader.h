@@ -9,6 +9,8 @@
 // Overlong varints are legal. Field number 0, types 6 and 7, and an end of group without its begin are not.
 #pragma once
 
+#include <vector>
+
 #include "core/wire/window.h"
 
 namespace onnxfs::wire {
@@ -55,5 +57,9 @@ class Reader {
   uint64_t at_;
   uint64_t end_;
 };
+
+// Appends the number or, when the field is packed, the numbers of a repeated integer field. Other wire types are
+// unknown fields, and append nothing.
+void read_integers(Window& window, const Field& field, std::vector<int64_t>& numbers);
 
 }  // namespace onnxfs::wire

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "core/onnx/catalog.h"
+#include "core/onnx/typed_entries.h"
+
+namespace onnxfs {
+
+// How the payload of a tensor stands in a repeated field of its message.
+struct TypedLayout {
+  std::vector<ByteRange> pieces;  // of the message
+  EntryField field;
+  std::string_view field_name;  // for messages
+  int32_t data_type = undefined_type;
+  uint64_t entries = 0;  // that the shape needs
+  uint64_t nbytes = 0;   // of the payload
+};
+
+// Of a tensor whose storage is typed, attribute or keys.
+TypedLayout typed_layout(const Catalog& catalog, const Tensor& tensor);
+
+}  // namespace onnxfs
