@@ -1,269 +1,40 @@
 #include "fs/filesystem.h"
 
-#include <fcntl.h>
-
-#include <algorithm>
-#include <cerrno>
-
-#include "core/bytes/error.h"
-#include "core/views/digest.h"
-#include "core/views/graph_txt.h"
-#include "core/views/listing.h"
-#include "core/views/model_json.h"
-#include "core/views/tensor_json.h"
-
 namespace onnxfs {
 
 namespace {
 
-constexpr double lasting = 365 * 86400.0;  // a year: as long as the mount
-constexpr double seconds_to_notice = 1;
 constexpr mode_t file_mode = S_IFREG | 0444;
 constexpr mode_t folder_mode = S_IFDIR | 0555;
 constexpr uint64_t block = 512;  // of st_blocks
-constexpr uint64_t page = 4096;
+constexpr blksize_t page = 4096;
 
-constexpr std::string_view name_attribute = "user.onnx.name";
-constexpr std::string_view dtype_attribute = "user.onnx.dtype";
-constexpr std::string_view shape_attribute = "user.onnx.shape";
-constexpr std::string_view hash_attribute = "user.onnx.xxh128";
-
-// Made anew each time they are asked for, since they tell of the mount and not of the file.
-bool changes(Document document) { return document == Document::problems_txt || document == Document::status_json; }
-
-}  // namespace
-
-Filesystem::Filesystem(std::shared_ptr<const Model> model, Ownership ownership, std::function<std::string()> status)
-    : model_(std::move(model)), tree_(model_->catalog()), ownership_(ownership), status_(std::move(status)) {}
-
-uint64_t Filesystem::number(uint32_t node, Facet facet) noexcept {
-  return uint64_t{node} << 8 | static_cast<uint8_t>(facet);
-}
-
-Filesystem::Place Filesystem::place(uint64_t inode) const {
-  const uint64_t node = inode >> 8;
-  if (node >= tree_.size()) fail(ENOENT, "inode {} does not exist", inode);
-  return {static_cast<uint32_t>(node), static_cast<Facet>(inode & 0xff)};
-}
-
-const Node& Filesystem::folder_at(uint64_t inode) const {
-  const Place at = place(inode);
-  if (at.facet != Facet::folder) fail(ENOTDIR, "inode {} is no folder", inode);
-  return tree_.node(at.node);
-}
-
-Entry Filesystem::lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const {
-  folder_at(folder);
-  const uint32_t parent = place(folder).node;
-  absence.reset();
-  if (const auto child = tree_.find_entry(parent, name)) {
-    if (!is_absent(*child)) {
-      const bool is_folder = tree_.node(*child).kind == Node::Kind::folder;
-      return entry_of({*child, is_folder ? Facet::folder : Facet::document});
-    }
-    absence = Absence{0};
-    return {};
-  }
-  for (const TensorFile& file : tensor_files) {
-    if (!name.ends_with(file.suffix)) continue;
-    const auto child = tree_.find_tensor(parent, name.substr(0, name.size() - file.suffix.size()));
-    if (child) return entry_of({*child, file.facet});
-  }
-  absence = Absence{lasting};
-  return {};
-}
-
-Entry Filesystem::entry(uint64_t inode) const { return entry_of(place(inode)); }
-
-Entry Filesystem::entry_of(Place at) const {
-  const Node& node = tree_.node(at.node);
+Entry entry_of_mode(uint64_t inode, mode_t mode, timespec mtime, const Ownership& ownership) {
   Entry entry;
   entry.attributes_valid = entry.name_valid = lasting;
-  struct stat& attributes = entry.attributes;
-  attributes.st_ino = number(at.node, at.facet);
-  attributes.st_mode = (at.facet == Facet::folder ? folder_mode : file_mode) & ~ownership_.umask;
-  attributes.st_nlink = 1;
-  attributes.st_uid = ownership_.uid;
-  attributes.st_gid = ownership_.gid;
-  attributes.st_blksize = page;
-  attributes.st_atim = attributes.st_mtim = attributes.st_ctim = model_->file()->identity().mtime;
-  if (at.facet == Facet::folder) {
-    attributes.st_nlink = 2 + tree_.subfolders(at.node);
-    if (at.node == Tree::root) {
-      // problems.txt appears in it when reading brings up the first problem; the modification time tells. No shorter
-      // than this, since the kernel asks again for each path that it walks from here.
-      if (const auto changed = model_->found_late_at()) attributes.st_mtim = attributes.st_ctim = *changed;
-      entry.attributes_valid = seconds_to_notice;
-    }
-    return entry;
-  }
-  const uint64_t size = size_of(at);
-  attributes.st_size = static_cast<off_t>(size);
-  attributes.st_blocks = static_cast<blkcnt_t>(size / block + (size % block != 0));
-  if (at.facet == Facet::document && changes(static_cast<Document>(node.subject))) {
-    entry.attributes_valid = entry.name_valid = 0;
-  }
-  // Its JSON may yet have to tell of a problem that only reading the payload shows.
-  if (at.facet == Facet::json && !model_->catalog().tensors()[node.subject].entries_counted) entry.attributes_valid = 0;
+  entry.attributes.st_ino = inode;
+  entry.attributes.st_mode = mode & ~ownership.umask;
+  entry.attributes.st_nlink = 1;
+  entry.attributes.st_uid = ownership.uid;
+  entry.attributes.st_gid = ownership.gid;
+  entry.attributes.st_blksize = page;
+  entry.attributes.st_atim = entry.attributes.st_mtim = entry.attributes.st_ctim = mtime;
   return entry;
 }
 
-bool Filesystem::is_absent(uint32_t number) const {
-  const Node& node = tree_.node(number);
-  return node.kind == Node::Kind::document && static_cast<Document>(node.subject) == Document::problems_txt &&
-         model_->findings().empty();
+}  // namespace
+
+Entry file_entry(uint64_t inode, uint64_t size, timespec mtime, const Ownership& ownership) {
+  Entry entry = entry_of_mode(inode, file_mode, mtime, ownership);
+  entry.attributes.st_size = static_cast<off_t>(size);
+  entry.attributes.st_blocks = static_cast<blkcnt_t>(size / block + (size % block != 0));
+  return entry;
 }
 
-uint64_t Filesystem::size_of(Place at) const {
-  const uint32_t subject = tree_.node(at.node).subject;
-  switch (at.facet) {
-    case Facet::payload: return model_->catalog().tensors()[subject].nbytes;
-    case Facet::json: return json_of(subject).size();
-    case Facet::document: return document_size(static_cast<Document>(subject));
-    case Facet::folder: break;
-  }
-  return 0;
-}
-
-// A document that cannot be made is an empty file, whose opening says why: the folder it is in can be listed.
-uint64_t Filesystem::document_size(Document wanted) const {
-  try {
-    if (changes(wanted)) return make(wanted).size();
-    Made& made = made_[static_cast<size_t>(wanted)];
-    const std::unique_lock lock(made.mutex);
-    if (!made.size) made.size = make(wanted).size();
-    return *made.size;
-  } catch (const Error&) {
-    return 0;
-  }
-}
-
-std::shared_ptr<const Rope> Filesystem::document(Document wanted) const {
-  if (changes(wanted)) return std::make_shared<const Rope>(Rope::of(make(wanted)));
-  Made& made = made_[static_cast<size_t>(wanted)];
-  const std::unique_lock lock(made.mutex);
-  std::shared_ptr<const Rope> content = made.content.lock();
-  if (!content) {
-    content = std::make_shared<const Rope>(Rope::of(make(wanted)));
-    made.size = content->size();
-    made.content = content;
-  }
-  return content;
-}
-
-std::string Filesystem::make(Document wanted) const {
-  const auto path_of = [this](uint32_t tensor) { return tree_.path_of_tensor(tensor); };
-  switch (wanted) {
-    case Document::model_json: return model_json(*model_);
-    case Document::index_tsv: return index_tsv(*model_, path_of);
-    case Document::graph_txt: return graph_txt(*model_);
-    case Document::problems_txt: return problems_txt(*model_, path_of);
-    case Document::status_json: return status_();
-  }
-  return {};
-}
-
-std::string Filesystem::json_of(uint32_t tensor) const { return tensor_json(*model_, tensor); }
-
-std::unique_ptr<OpenFile> Filesystem::open(uint64_t inode, int flags) const {
-  if ((flags & O_ACCMODE) != O_RDONLY) fail(EROFS, "the mount is read-only");
-  const Place at = place(inode);
-  const uint32_t subject = tree_.node(at.node).subject;
-  auto file = std::make_unique<OpenFile>();
-  switch (at.facet) {
-    case Facet::folder: fail(EISDIR, "inode {} is a folder", inode);
-    case Facet::payload:
-      file->content = model_->payload(subject);
-      // What the kernel has cached would hide a change of the file that it came from.
-      file->content.require_current();
-      break;
-    case Facet::json: {
-      const Tensor& tensor = model_->catalog().tensors()[subject];
-      if (!tensor.entries_counted) {
-        file->keep_cache = false;
-        try {
-          model_->payload(subject);
-        } catch (const Error& error) {
-          if (error.code() != EIO) throw;  // the JSON tells of it
-        }
-      }
-      file->content = Rope::of(json_of(subject));
-      break;
-    }
-    case Facet::document:
-      file->content = *document(static_cast<Document>(subject));
-      file->direct = changes(static_cast<Document>(subject));
-      break;
-  }
-  return file;
-}
-
-void Filesystem::list(uint64_t folder, uint64_t offset, const Visit& visit) const {
-  const Node& node = folder_at(folder);
-  const uint32_t self = place(folder).node;
-  constexpr uint64_t dots = 2;
-  if (offset == 0 && !visit(".", folder, S_IFDIR, 1)) return;
-  if (offset <= 1 && !visit("..", number(node.parent, Facet::folder), S_IFDIR, dots)) return;
-  // Each child has a slot for every file that a tensor may have; folders and documents use the first of them.
-  const auto children = tree_.children(self);
-  for (uint64_t slot = std::max(offset, dots) - dots; slot < children.size() * tensor_files.size(); ++slot) {
-    const uint32_t child = children[slot / tensor_files.size()];
-    const Node& entry = tree_.node(child);
-    const TensorFile& file = tensor_files[slot % tensor_files.size()];
-    const bool is_first = slot % tensor_files.size() == 0;
-    std::string name(entry.name);
-    Facet facet = file.facet;
-    if (entry.kind == Node::Kind::tensor) {
-      name += file.suffix;
-    } else {
-      if (!is_first || is_absent(child)) continue;
-      facet = entry.kind == Node::Kind::folder ? Facet::folder : Facet::document;
-    }
-    const mode_t type = facet == Facet::folder ? S_IFDIR : S_IFREG;
-    if (!visit(name, number(child, facet), type, dots + slot + 1)) return;
-  }
-}
-
-uint32_t Filesystem::tensor_at(uint64_t inode) const {
-  const Place at = place(inode);
-  if (at.facet != Facet::payload) fail(ENODATA, "inode {} has no extended attributes", inode);
-  return tree_.node(at.node).subject;
-}
-
-std::vector<std::string_view> Filesystem::attribute_names(uint64_t inode) const {
-  if (place(inode).facet != Facet::payload) return {};
-  std::vector<std::string_view> names{name_attribute, dtype_attribute, shape_attribute};
-  if (model_->problem(tensor_at(inode)).empty()) names.push_back(hash_attribute);
-  return names;
-}
-
-size_t Filesystem::attribute_size(uint64_t inode, std::string_view name) const {
-  if (name == hash_attribute && model_->problem(tensor_at(inode)).empty()) return xxh128_length;
-  return attribute(inode, name).size();
-}
-
-std::string Filesystem::attribute(uint64_t inode, std::string_view name) const {
-  const uint32_t index = tensor_at(inode);
-  const Tensor& tensor = model_->catalog().tensors()[index];
-  if (name == name_attribute) return std::string(tensor.name);
-  if (name == dtype_attribute) return std::string(dtype_word(tensor));
-  if (name == shape_attribute) return shape_json(tensor);
-  if (name == hash_attribute && model_->problem(index).empty()) return xxh128(model_->payload(index));
-  fail(ENODATA, "there is no extended attribute {}", name);
-}
-
-struct statvfs Filesystem::statistics() const {
-  uint64_t bytes = 0;
-  for (const Tensor& tensor : model_->catalog().tensors()) {
-    const uint64_t size = tensor.broken() ? 0 : tensor.nbytes;
-    bytes += std::min(size, UINT64_MAX / 2 - bytes);
-  }
-  struct statvfs result = {};
-  result.f_bsize = result.f_frsize = page;
-  result.f_blocks = bytes / page + (bytes % page != 0);
-  result.f_files = tree_.size();
-  result.f_namemax = 255;
-  return result;
+Entry folder_entry(uint64_t inode, nlink_t links, timespec mtime, const Ownership& ownership) {
+  Entry entry = entry_of_mode(inode, folder_mode, mtime, ownership);
+  entry.attributes.st_nlink = links;
+  return entry;
 }
 
 }  // namespace onnxfs

@@ -7,7 +7,9 @@
 #include "core/bytes/error.h"
 #include "fs/commands.h"
 #include "fs/daemon.h"
+#include "fs/folder_filesystem.h"
 #include "fs/log.h"
+#include "fs/model_filesystem.h"
 #include "fs/session.h"
 #include "fs/status.h"
 
@@ -30,15 +32,38 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+std::shared_ptr<const Filesystem> model_filesystem(std::shared_ptr<const Model> model, const MountFacts& facts,
+                                                   Ownership ownership) {
+  auto status = [model, facts] { return status_json(*model, facts); };
+  return std::make_shared<ModelFilesystem>(std::move(model), ownership, std::move(status));
+}
+
+std::shared_ptr<const Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
+  const auto open_model = [facts, ownership](const std::string& path) {
+    MountFacts inner = facts;
+    inner.model_path = path;
+    inner.mount_point += path.substr(facts.model_path.size());
+    return model_filesystem(Model::open(path), inner, ownership);
+  };
+  return std::make_shared<FolderFilesystem>(facts.model_path, ownership, open_model,
+                                            [facts] { return folder_status_json(facts); });
+}
+
 int mount(const Arguments& arguments) {
   allow_many_files();
   const MountOptions options = MountOptions::parse(arguments.options);
-  const auto model = Model::open(arguments.model);
+  std::error_code ignored;  // Model::open says what is wrong with a path
+  const bool is_folder = std::filesystem::is_directory(arguments.model, ignored);
+  // Before there is a mount point: most mistakes are in the model.
+  const auto model = is_folder ? nullptr : Model::open(arguments.model);
   MountPoint mount_point(arguments.mount_point);
-  const MountFacts facts{std::filesystem::absolute(arguments.model).lexically_normal(), mount_point.path(),
-                         std::time(nullptr)};
-  const Filesystem filesystem(model, options.ownership(), [&] { return status_json(*model, facts); });
-  Session session(filesystem, mount_point, options, facts.model_path);
+  namespace files = std::filesystem;
+  const MountFacts facts{
+      is_folder ? files::canonical(arguments.model) : files::absolute(arguments.model).lexically_normal(),
+      mount_point.path(), std::time(nullptr)};
+  const auto filesystem =
+      is_folder ? folder_filesystem(facts, options.ownership()) : model_filesystem(model, facts, options.ownership());
+  Session session(*filesystem, mount_point, options, facts.model_path);
   Daemon daemon = arguments.foreground ? Daemon::foreground() : Daemon::start();
   if (!arguments.foreground) log_to_syslog();
   return session.serve([&daemon] { daemon.ready(); }) ? 0 : 1;
@@ -49,7 +74,8 @@ int mount(const Arguments& arguments) {
 int mount_command(int count, char** argument_values) {
   Arguments arguments;
   CLI::App app("Mounts an ONNX model as a folder in which each tensor is a file of its exact bytes.", "onnxfs");
-  app.add_option("MODEL", arguments.model, "The model file (.onnx)")->required();
+  app.add_option("MODEL", arguments.model, "The model file (.onnx), a file of values (.pb), or a folder of them")
+      ->required();
   app.add_option("MNT", arguments.mount_point, "The folder to mount it at; made if it is missing")->required();
   app.add_option("-o", arguments.options, "Options as of mount(8): allow_other, uid=, gid=, umask= and others")
       ->allow_extra_args(false);

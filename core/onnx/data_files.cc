@@ -70,9 +70,13 @@ std::string normalise_location(std::string_view location) {
   return fmt::format("{}", fmt::join(parts, "/"));
 }
 
-DataFiles::DataFiles(const std::string& folder, const std::string& target_folder) {
-  add_root(folder);
-  if (!target_folder.empty()) add_root(target_folder);
+DataFiles::DataFiles(std::string folder, std::string target_folder)
+    : folder_(std::move(folder)), target_folder_(std::move(target_folder)) {}
+
+void DataFiles::open_roots() {
+  if (!roots_.empty()) return;
+  add_root(folder_);
+  if (!target_folder_.empty()) add_root(target_folder_);
 }
 
 DataFiles DataFiles::beside(const std::string& model_path) {
@@ -86,7 +90,7 @@ DataFiles DataFiles::beside(const std::string& model_path) {
 
 void DataFiles::add_root(const std::string& folder) {
   Root root{canonical(folder), UniqueFd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))};
-  if (!root.fd || root.path.empty()) fail(errno, "cannot open the folder {}: {}", folder, describe_errno(errno));
+  if (!root.fd || root.path.empty()) fail(EACCES, "cannot open the folder {}: {}", folder, describe_errno(errno));
   if (root.path == "/") root.path.clear();
   const bool known = std::ranges::any_of(roots_, [&root](const Root& other) { return other.path == root.path; });
   if (!known) roots_.push_back(std::move(root));
@@ -94,6 +98,7 @@ void DataFiles::add_root(const std::string& folder) {
 
 uint32_t DataFiles::open(std::string_view location) {
   std::string path = normalise_location(location);
+  open_roots();
   if (const auto known = by_location_.find(path); known != by_location_.end()) return known->second;
   const auto index = static_cast<uint32_t>(files_.size());
   by_location_.emplace(path, index);

@@ -1,0 +1,191 @@
+#include "fs/folder_filesystem.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "core/bytes/error.h"
+#include "fs/failed_filesystem.h"
+
+namespace onnxfs {
+
+namespace {
+
+// So many models are held open at once. Enough for who works with several, few enough to bound memory and descriptors
+// when thousands are walked.
+constexpr size_t most_open = 32;
+
+constexpr int member_shift = 40;
+constexpr uint64_t local_mask = (uint64_t{1} << member_shift) - 1;
+
+// What stands in the mounted folder and not on disk: a number that no member has.
+constexpr uint64_t status_folder = (uint64_t{1} << member_shift) | Filesystem::root_inode;
+constexpr uint64_t status_file = status_folder + 1;
+constexpr std::string_view status_folder_name = ".onnxfs";
+constexpr std::string_view status_file_name = "status.json";
+
+constexpr uint64_t dots = 2;  // the offsets of "." and ".."
+
+uint32_t member_of(uint64_t inode) { return static_cast<uint32_t>(inode >> member_shift); }
+uint64_t inode_of(uint32_t member, uint64_t local) { return uint64_t{member} << member_shift | local; }
+
+void list_dots(uint64_t self, uint64_t parent, uint64_t offset, const Filesystem::Visit& visit, bool& go_on) {
+  if (offset == 0) go_on = visit(".", self, S_IFDIR, 1);
+  if (go_on && offset <= 1) go_on = visit("..", parent, S_IFDIR, dots);
+}
+
+}  // namespace
+
+FolderFilesystem::FolderFilesystem(const std::string& folder, Ownership ownership, OpenModel open_model,
+                                   std::function<std::string()> status)
+    : members_(folder), ownership_(ownership), open_model_(std::move(open_model)), status_(std::move(status)) {}
+
+const FolderMember* FolderFilesystem::folder_at(uint64_t inode) const {
+  const FolderMember& member = members_.member(member_of(inode));
+  return member.kind == FolderMember::Kind::folder ? &member : nullptr;
+}
+
+// Links are not counted: 1 says to those who would rely on it that they cannot.
+Entry FolderFilesystem::entry_of(const FolderMember& member) const {
+  const bool is_model = member.kind == FolderMember::Kind::model;
+  const timespec mtime = is_model ? member.identity.mtime : members_.changed_at(member);
+  Entry entry = folder_entry(inode_of(member.number, root_inode), 1, mtime, ownership_);
+  entry.attributes_valid = entry.name_valid = seconds_to_notice;
+  return entry;
+}
+
+Entry FolderFilesystem::lookup(uint64_t inode, std::string_view name, std::optional<Absence>& absence) const {
+  absence.reset();
+  if (inode == status_folder) {
+    if (name == status_file_name) return entry(status_file);
+    absence = Absence{lasting};
+    return {};
+  }
+  if (inode == root_inode && name == status_folder_name) return entry(status_folder);
+  if (const FolderMember* folder = folder_at(inode)) {
+    if (const FolderMember* member = members_.find(*folder, name)) return entry_of(*member);
+    absence = Absence{seconds_to_notice};
+    return {};
+  }
+  const uint32_t number = member_of(inode);
+  Entry entry = opened(members_.member(number))->lookup(inode & local_mask, name, absence);
+  entry.attributes.st_ino = inode_of(number, entry.attributes.st_ino);
+  return entry;
+}
+
+Entry FolderFilesystem::entry(uint64_t inode) const {
+  if (inode == status_folder) return folder_entry(status_folder, 2, {}, ownership_);
+  if (inode == status_file) {
+    Entry file = file_entry(status_file, status_().size(), {}, ownership_);
+    file.attributes_valid = file.name_valid = 0;
+    return file;
+  }
+  const FolderMember& member = members_.member(member_of(inode));
+  if ((inode & local_mask) == root_inode) return entry_of(member);
+  Entry entry = opened(member)->entry(inode & local_mask);
+  entry.attributes.st_ino = inode;
+  return entry;
+}
+
+std::unique_ptr<OpenFile> FolderFilesystem::open(uint64_t inode, int flags) const {
+  if (inode == status_file) {
+    if ((flags & O_ACCMODE) != O_RDONLY) fail(EROFS, "the mount is read-only");
+    auto file = std::make_unique<OpenFile>();
+    file->content = Rope::of(status_());
+    file->direct = true;
+    return file;
+  }
+  if (inode == status_folder || folder_at(inode) != nullptr) fail(EISDIR, "inode {} is a folder", inode);
+  return opened(members_.member(member_of(inode)))->open(inode & local_mask, flags);
+}
+
+void FolderFilesystem::list(uint64_t inode, uint64_t offset, const Visit& visit) const {
+  bool go_on = true;
+  if (inode == status_folder) {
+    list_dots(inode, root_inode, offset, visit, go_on);
+    if (go_on && offset <= dots) visit(std::string(status_file_name), status_file, S_IFREG, dots + 1);
+    return;
+  }
+  const FolderMember* folder = folder_at(inode);
+  const FolderMember& member = members_.member(member_of(inode));
+  const uint64_t parent = inode_of(member.parent, root_inode);
+  if (folder == nullptr) {
+    const bool is_root = (inode & local_mask) == root_inode;
+    opened(member)->list(inode & local_mask, offset,
+                         [&](const std::string& name, uint64_t local, mode_t type, uint64_t next) {
+                           const bool up = is_root && name == "..";
+                           return visit(name, up ? parent : inode_of(member.number, local), type, next);
+                         });
+    return;
+  }
+  list_dots(inode, parent, offset, visit, go_on);
+  // The mounted folder has one entry more, and it comes first, so that it keeps its place.
+  const uint64_t extra = inode == root_inode ? 1 : 0;
+  if (go_on && extra != 0 && offset <= dots) {
+    go_on = visit(std::string(status_folder_name), status_folder, S_IFDIR, dots + 1);
+  }
+  const uint64_t first = dots + extra;
+  const auto children = members_.list(*folder);
+  for (uint64_t i = offset > first ? offset - first : 0; go_on && i < children.size(); ++i) {
+    if (children[i] == nullptr || (extra != 0 && children[i]->name == status_folder_name)) continue;
+    go_on = visit(children[i]->name, inode_of(children[i]->number, root_inode), S_IFDIR, first + i + 1);
+  }
+}
+
+std::vector<std::string_view> FolderFilesystem::attribute_names(uint64_t inode) const {
+  if ((inode & local_mask) == root_inode || inode == status_file) return {};
+  return opened(members_.member(member_of(inode)))->attribute_names(inode & local_mask);
+}
+
+size_t FolderFilesystem::attribute_size(uint64_t inode, std::string_view name) const {
+  if ((inode & local_mask) == root_inode || inode == status_file) fail(ENODATA, "there is no such attribute");
+  return opened(members_.member(member_of(inode)))->attribute_size(inode & local_mask, name);
+}
+
+std::string FolderFilesystem::attribute(uint64_t inode, std::string_view name) const {
+  return opened(members_.member(member_of(inode)))->attribute(inode & local_mask, name);
+}
+
+struct statvfs FolderFilesystem::statistics() const {
+  struct statvfs result = {};
+  result.f_bsize = result.f_frsize = 4096;
+  result.f_namemax = 255;
+  return result;
+}
+
+// The slot is taken with the lock held; the model is opened without it, which may take as long as its disk does.
+std::shared_ptr<const Filesystem> FolderFilesystem::opened(const FolderMember& model) const {
+  const std::shared_ptr<Slot> slot = slot_of(model.number);
+  const std::lock_guard lock(slot->opening);
+  if (slot->filesystem) return slot->filesystem;
+  const std::string path = members_.absolute_path(model);
+  try {
+    slot->filesystem = open_model_(path);
+    // What was opened has to be what the number stands for: the kernel may know things of that.
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0 || FileIdentity::of(status) != model.identity) {
+      slot->filesystem.reset();
+      fail(ESTALE, "{} is not the file any more that it was", path);
+    }
+  } catch (const Error& error) {
+    if (error.code() != EINVAL && error.code() != EBADMSG && error.code() != EOVERFLOW) throw;
+    slot->filesystem = std::make_shared<FailedFilesystem>(error.what(), model.identity.mtime, ownership_);
+  }
+  return slot->filesystem;
+}
+
+std::shared_ptr<FolderFilesystem::Slot> FolderFilesystem::slot_of(uint32_t number) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = slots_.find(number); found != slots_.end()) {
+    recently_used_.splice(recently_used_.begin(), recently_used_, found->second.place);
+    return found->second.slot;
+  }
+  if (slots_.size() >= most_open) {
+    slots_.erase(recently_used_.back());
+    recently_used_.pop_back();
+  }
+  recently_used_.push_front(number);
+  return slots_.emplace(number, Used{std::make_shared<Slot>(), recently_used_.begin()}).first->second.slot;
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "fs/filesystem.h"
+#include "fs/folder_members.h"
+
+namespace onnxfs {
+
+// The mount of a folder: its sub-folders, and for each model file in them a folder of its own name that is the mount of
+// that model. A model is opened when something in it is first asked for, and dropped when others have been asked for
+// since; files that are open stay so. A file that cannot be opened as a model is a folder with problems.txt.
+//
+// An inode number is the member's number in the upper bits, and in the lower 40 that of the model's own mount. A model
+// file that was replaced or written to is another member with other inodes, so nothing that the kernel knows of the old
+// one is taken for the new one; what is still asked of the old one gives ESTALE.
+//
+// Any number of threads may use one; a slow file holds up only those who ask for what is in it.
+class FolderFilesystem final : public Filesystem {
+ public:
+  // `open_model` makes the mount of the model at a path. `status` gives the content of .onnxfs/status.json.
+  using OpenModel = std::function<std::shared_ptr<const Filesystem>(const std::string& path)>;
+  FolderFilesystem(const std::string& folder, Ownership ownership, OpenModel open_model,
+                   std::function<std::string()> status);
+
+  Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;
+  Entry entry(uint64_t inode) const override;
+  std::unique_ptr<OpenFile> open(uint64_t inode, int flags) const override;
+  void list(uint64_t folder, uint64_t offset, const Visit& visit) const override;
+  std::vector<std::string_view> attribute_names(uint64_t inode) const override;
+  size_t attribute_size(uint64_t inode, std::string_view name) const override;
+  std::string attribute(uint64_t inode, std::string_view name) const override;
+  struct statvfs statistics() const override;
+
+ private:
+  // A model's mount, and the lock that keeps two requests from opening it at once.
+  struct Slot {
+    std::mutex opening;
+    std::shared_ptr<const Filesystem> filesystem;
+  };
+
+  Entry entry_of(const FolderMember& member) const;
+  const FolderMember* folder_at(uint64_t inode) const;  // null when the inode is in a model
+  std::shared_ptr<const Filesystem> opened(const FolderMember& model) const;
+  std::shared_ptr<Slot> slot_of(uint32_t number) const;
+
+  mutable FolderMembers members_;
+  Ownership ownership_;
+  OpenModel open_model_;
+  std::function<std::string()> status_;
+
+  mutable std::mutex mutex_;                   // guards what follows
+  mutable std::list<uint32_t> recently_used_;  // the latest first
+  struct Used {
+    std::shared_ptr<Slot> slot;
+    std::list<uint32_t>::iterator place;
+  };
+  mutable std::unordered_map<uint32_t, Used> slots_;
+};
+
+}  // namespace onnxfs

@@ -1,0 +1,119 @@
+#include "fs/folder_members.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <xxhash.h>
+
+#include <cerrno>
+
+#include "core/bytes/error.h"
+
+namespace onnxfs {
+
+namespace {
+
+bool is_model_name(std::string_view name) { return name.ends_with(".onnx") || name.ends_with(".pb"); }
+
+}  // namespace
+
+FolderMembers::FolderMembers(const std::string& folder)
+    : folder_(folder), fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!fd_) fail(errno, "cannot open the folder {}: {}", folder, describe_errno(errno));
+  members_.emplace(0, std::make_unique<FolderMember>());
+}
+
+const FolderMember& FolderMembers::member(uint32_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(number);
+  if (found == members_.end()) fail(ENOENT, "there is no member {}", number);
+  return *found->second;
+}
+
+const FolderMember* FolderMembers::find(const FolderMember& folder, std::string_view name) {
+  const UniqueFd fd = open_folder(folder);
+  const std::lock_guard lock(mutex_);
+  return see(fd.get(), folder, name);
+}
+
+std::vector<const FolderMember*> FolderMembers::list(const FolderMember& folder) {
+  UniqueFd fd = open_folder(folder);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::dup(fd.get())), &::closedir);
+  if (!stream) fail(errno, "cannot list {}: {}", absolute_path(folder), describe_errno(errno));
+  const std::lock_guard lock(mutex_);
+  std::unordered_map<const FolderMember*, bool> present;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (const FolderMember* member = see(fd.get(), folder, name)) present[member] = true;
+  }
+  std::vector<const FolderMember*> result = children_[folder.number].in_order;
+  for (const FolderMember*& member : result) {
+    if (!present.contains(member)) member = nullptr;
+  }
+  return result;
+}
+
+timespec FolderMembers::changed_at(const FolderMember& folder) const {
+  struct stat status;
+  if (::fstat(open_folder(folder).get(), &status) != 0) fail(ENOENT, "{} is gone", absolute_path(folder));
+  return status.st_mtim;
+}
+
+std::string FolderMembers::absolute_path(const FolderMember& member) const {
+  return member.path.empty() ? folder_ : folder_ + "/" + member.path;
+}
+
+UniqueFd FolderMembers::open_folder(const FolderMember& folder) const {
+  open_how how{};
+  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const char* path = folder.path.empty() ? "." : folder.path.c_str();
+  UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, fd_.get(), path, &how, sizeof how)));
+  if (!fd)
+    fail(errno == ELOOP || errno == ENOTDIR ? ENOENT : errno, "{} cannot be opened: {}", absolute_path(folder),
+         describe_errno(errno));
+  return fd;
+}
+
+const FolderMember* FolderMembers::see(int folder_fd, const FolderMember& folder, std::string_view name) {
+  const std::string text(name);
+  struct stat status;
+  if (::fstatat(folder_fd, text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return nullptr;
+  if (S_ISDIR(status.st_mode)) return add(folder, name, FolderMember::Kind::folder, {});
+  if (!is_model_name(name) || ::fstatat(folder_fd, text.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) {
+    return nullptr;
+  }
+  return add(folder, name, FolderMember::Kind::model, FileIdentity::of(status));
+}
+
+const FolderMember* FolderMembers::add(const FolderMember& folder, std::string_view name, FolderMember::Kind kind,
+                                       const FileIdentity& identity) {
+  Children& children = children_[folder.number];
+  const auto known = children.place_of.find(std::string(name));
+  if (known != children.place_of.end()) {
+    const FolderMember* member = children.in_order[known->second];
+    if (member->kind == kind && member->identity == identity) return member;
+  }
+  if (members_.size() > most_members / 2) fail(ENFILE, "more files than can be numbered");
+  auto member = std::make_unique<FolderMember>();
+  member->kind = kind;
+  member->parent = folder.number;
+  member->name = name;
+  member->path = folder.path.empty() ? std::string(name) : fmt::format("{}/{}", folder.path, name);
+  member->identity = identity;
+  const uint64_t seed = identity.size ^ static_cast<uint64_t>(identity.mtime.tv_sec) << 20 ^
+                        static_cast<uint64_t>(identity.mtime.tv_nsec);
+  uint32_t number = static_cast<uint32_t>(XXH3_64bits_withSeed(member->path.data(), member->path.size(), seed));
+  do number = (number + 1) & most_members;
+  while (number < first_number || members_.contains(number));
+  member->number = number;
+  const FolderMember* result = member.get();
+  members_.emplace(number, std::move(member));
+  children.place_of[std::string(name)] = children.in_order.size();
+  children.in_order.push_back(result);
+  return result;
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/bytes/file_source.h"
+#include "core/bytes/unique_fd.h"
+
+namespace onnxfs {
+
+// A folder or a model file below the folder that is mounted. Lives as long as the mount, so that its number does.
+struct FolderMember {
+  enum class Kind : uint8_t { folder, model };
+
+  uint32_t number = 0;
+  Kind kind = Kind::folder;
+  uint32_t parent = 0;    // its number
+  std::string name;       // in its folder, as on disk
+  std::string path;       // relative to the mounted folder, "" for that itself
+  FileIdentity identity;  // of a model: another file under the same name is another member
+};
+
+// What there is below a folder on disk, as seen so far. A member keeps its number and its place in its folder's list;
+// what is found anew is appended, what vanished is passed over. Numbers are drawn from the hash of path and identity,
+// so that they are, but for collisions, the same on each mount.
+//
+// Any number of threads may use one. Links to folders are not followed, links to model files are.
+class FolderMembers {
+ public:
+  // The folder itself is number 0; the others have numbers from `first_number` to `most_members`.
+  static constexpr uint32_t first_number = 2;
+  static constexpr uint32_t most_members = (1u << 23) - 1;
+
+  // Throws Error as open(2) does.
+  explicit FolderMembers(const std::string& folder);
+
+  const std::string& folder() const noexcept { return folder_; }
+
+  // Throws Error(ENOENT) for a number that was never given.
+  const FolderMember& member(uint32_t number) const;
+
+  // What is called `name` in a folder now, if it is a folder or a model file.
+  const FolderMember* find(const FolderMember& folder, std::string_view name);
+
+  // All that is in a folder now, in the order in which it was first seen; null for what has vanished. Throws Error when
+  // the folder is gone.
+  std::vector<const FolderMember*> list(const FolderMember& folder);
+
+  // When the folder last changed. Throws Error(ENOENT) when it is gone.
+  timespec changed_at(const FolderMember& folder) const;
+
+  std::string absolute_path(const FolderMember& member) const;
+
+ private:
+  struct Children {
+    std::vector<const FolderMember*> in_order;
+    std::unordered_map<std::string, size_t> place_of;  // of the newest of a name
+  };
+
+  UniqueFd open_folder(const FolderMember& folder) const;
+  const FolderMember* see(int folder_fd, const FolderMember& folder, std::string_view name);  // with the lock held
+  const FolderMember* add(const FolderMember& folder, std::string_view name, FolderMember::Kind kind,
+                          const FileIdentity& identity);
+
+  std::string folder_;
+  UniqueFd fd_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::unordered_map<uint32_t, std::unique_ptr<FolderMember>> members_;
+  std::unordered_map<uint32_t, Children> children_;  // by the folder's number
+};
+
+}  // namespace onnxfs
