@@ -6,5 +6,6 @@ namespace onnxfs {
 // status. Errors are thrown as Error for main to print.
 int mount_command(int count, char** arguments);
 int umount_command(int count, char** arguments);
+int check_command(int count, char** arguments);
 
 }  // namespace onnxfs

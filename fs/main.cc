@@ -11,11 +11,12 @@ int main(int count, char** arguments) {
   log_to_terminal();
   const std::string_view command = count > 1 ? arguments[1] : "";
   try {
+    if (command == "check") return check_command(count - 1, arguments + 1);
     if (command == "umount") return umount_command(count - 1, arguments + 1);
     if (command == "mount") return mount_command(count - 1, arguments + 1);
     return mount_command(count, arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "onnxfs: %s\n", printable(error.what()).c_str());
-    return 1;
+    return command == "check" ? 2 : 1;  // of check, 1 is an answer
   }
 }

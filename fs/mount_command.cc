@@ -81,7 +81,8 @@ int mount_command(int count, char** argument_values) {
       ->allow_extra_args(false);
   app.add_flag("-f,--foreground", arguments.foreground, "Stay in the foreground, and log to standard error");
   app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
-  app.footer("Also: onnxfs umount MNT\n\nExample:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");
+  app.footer(
+      "Also: onnxfs umount MNT, onnxfs check MODEL\n\nExample:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");
   try {
     app.parse(count, argument_values);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace onnxfs {
 struct Finding {
   uint32_t tensor = Tensor::no_index;
   std::string text;
-  uint64_t offset = 0;  // in the model file
+  std::optional<uint64_t> offset;  // in the model file, of what it is about
 };
 
 struct Counts {

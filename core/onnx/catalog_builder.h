@@ -48,7 +48,8 @@ class CatalogBuilder {
   void remark(std::string text, uint64_t offset);
   void remark_on_file(std::string text, uint64_t offset);
 
-  Catalog finish() &&;
+  // `model` is the file that was scanned.
+  Catalog finish(const FileIdentity& model) &&;
 
  private:
   std::string_view keep(std::string_view text);

@@ -129,6 +129,7 @@ class Settler {
            tensor_.nbytes, file.size(), reference.location);
     }
     place(Storage::external, {reference.offset, reference.offset + tensor_.nbytes});
+    remark_on_padding(file);
   }
 
   void settle_raw(const DataType& type) {
@@ -138,6 +139,18 @@ class Settler {
       fail(EINVAL, "raw_data has {} bytes, {} needs {}", fields_.raw_data->size(), shape(), tensor_.nbytes);
     }
     place(Storage::raw_data, *fields_.raw_data);
+    remark_on_padding(*window_.source());
+  }
+
+  // The bits that are left over in the last byte of packed elements have to be zero, though few readers mind.
+  void remark_on_padding(const Source& source) {
+    const DataType* type = tensor_.type();
+    if (type == nullptr || type->bits >= 8 || tensor_.nbytes == 0) return;
+    const uint64_t used = tensor_.elements % 8 * type->bits % 8;
+    if (used == 0) return;
+    std::byte last{};
+    source.read(tensor_.data.end - 1, {&last, 1});
+    if (std::to_integer<unsigned>(last) >> used != 0) note("the unused bits of its last byte are not zero");
   }
 
   void settle_typed(const DataType& type) {

@@ -25,8 +25,9 @@ std::string problems_txt(const Model& model, const PathOf& path_of) {
   for (const Finding& finding : model.findings()) {
     if (finding.tensor != Tensor::no_index) text.append(path_of(finding.tensor)).append(": ");
     // A finding may quote names from the file; a line stays a line.
-    fmt::format_to(std::back_inserter(text), "{} (at offset {} of {})\n", printable(finding.text), finding.offset,
-                   printable(model.name()));
+    text += printable(finding.text);
+    if (finding.offset) text += fmt::format(" (at offset {} of {})", *finding.offset, printable(model.name()));
+    text += '\n';
   }
   return text;
 }
