@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "core/bytes/error.h"
-#include "core/onnx/utf8.h"
+#include "core/bytes/utf8.h"
 
 namespace onnxfs {
 

@@ -69,7 +69,7 @@ Entry FolderFilesystem::lookup(uint64_t inode, std::string_view name, std::optio
   }
   const uint32_t number = member_of(inode);
   Entry entry = opened(members_.member(number))->lookup(inode & local_mask, name, absence);
-  entry.attributes.st_ino = inode_of(number, entry.attributes.st_ino);
+  if (!absence) entry.attributes.st_ino = inode_of(number, entry.attributes.st_ino);
   return entry;
 }
 

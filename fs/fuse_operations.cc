@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/bytes/error.h"
-#include "core/onnx/utf8.h"
 
 namespace onnxfs {
 
@@ -28,7 +27,7 @@ void log_once(const Error& error) {
   if (error.code() != EIO && error.code() != ESTALE) return;
   const std::lock_guard lock(mutex);
   if (logged.size() >= most_remembered) logged.clear();
-  if (logged.insert(error.what()).second) spdlog::warn("{}", printable(error.what()));
+  if (logged.insert(error.what()).second) spdlog::warn("{}", error.what());
 }
 
 // Runs a request's work, and answers with an error when it throws. The work replies only as the last thing it does.
@@ -106,7 +105,8 @@ void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 
 void on_read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&] {
-    const Rope& content = reinterpret_cast<const OpenFile*>(info->fh)->content;
+    // Held until the reply is over: by then another thread may have released the file.
+    const Rope content = reinterpret_cast<const OpenFile*>(info->fh)->content;
     const auto from = std::min(static_cast<uint64_t>(offset), content.size());
     const BorrowedBytes bytes = content.borrow(from, std::min<uint64_t>(size, content.size() - from));
     fuse_reply_iov(request, bytes.pieces.data(), static_cast<int>(bytes.pieces.size()));

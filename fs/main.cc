@@ -2,7 +2,6 @@
 #include <exception>
 #include <string_view>
 
-#include "core/onnx/utf8.h"
 #include "fs/commands.h"
 #include "fs/log.h"
 
@@ -16,7 +15,7 @@ int main(int count, char** arguments) {
     if (command == "mount") return mount_command(count - 1, arguments + 1);
     return mount_command(count, arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "onnxfs: %s\n", printable(error.what()).c_str());
+    std::fprintf(stderr, "onnxfs: %s\n", error.what());
     return command == "check" ? 2 : 1;  // of check, 1 is an answer
   }
 }

@@ -36,10 +36,22 @@ uint64_t ModelFilesystem::number(uint32_t node, Facet facet) noexcept {
   return uint64_t{node} << 8 | static_cast<uint8_t>(facet);
 }
 
+bool ModelFilesystem::is_facet_of(const Node& node, Facet facet) noexcept {
+  switch (node.kind) {
+    case Node::Kind::folder: return facet == Facet::folder;
+    case Node::Kind::document: return facet == Facet::document;
+    case Node::Kind::tensor: return std::ranges::find(tensor_files, facet, &TensorFile::facet) != tensor_files.end();
+  }
+  return false;
+}
+
 ModelFilesystem::Place ModelFilesystem::place(uint64_t inode) const {
   const uint64_t node = inode >> 8;
-  if (node >= tree_.size()) fail(ENOENT, "inode {} does not exist", inode);
-  return {static_cast<uint32_t>(node), static_cast<Facet>(inode & 0xff)};
+  const auto facet = static_cast<Facet>(inode & 0xff);
+  if (node >= tree_.size() || !is_facet_of(tree_.node(static_cast<uint32_t>(node)), facet)) {
+    fail(ENOENT, "inode {} does not exist", inode);
+  }
+  return {static_cast<uint32_t>(node), facet};
 }
 
 const Node& ModelFilesystem::folder_at(uint64_t inode) const {

@@ -53,6 +53,7 @@ class ModelFilesystem final : public Filesystem {
   };
 
   static uint64_t number(uint32_t node, Facet facet) noexcept;
+  static bool is_facet_of(const Node& node, Facet facet) noexcept;
   Place place(uint64_t inode) const;
   const Node& folder_at(uint64_t inode) const;
   uint32_t tensor_at(uint64_t inode) const;

@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -51,6 +53,13 @@ int run_fusermount(const std::string& path, bool lazily) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+// Whether nobody serves the mount at a path. The question has to reach whoever does: the kernel remembers for a while
+// what a process that is gone has told it.
+bool is_dead(const std::string& path) {
+  struct statx status;
+  return ::statx(AT_FDCWD, path.c_str(), AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status) != 0 && errno == ENOTCONN;
 }
 
 // An absolute path without links. What cannot be examined (it does not exist, or is a dead mount) has none in its
@@ -101,11 +110,9 @@ void unmount(const std::string& path, bool lazily) {
 }
 
 MountPoint::MountPoint(const std::string& path) : path_(absolute_path(path)) {
-  MountedModel mounted;
-  struct stat status;
-  if (::stat(path_.c_str(), &status) != 0 && errno == ENOTCONN && find_mounted(path_, mounted)) unmount(path_, true);
-  if (find_mounted(path_, mounted)) {
-    fail(EBUSY, "{} is busy: a model is mounted there; `onnxfs umount {}` ends that", path_, path);
+  for (MountedModel mounted; find_mounted(path_, mounted);) {
+    if (!is_dead(path_)) fail(EBUSY, "{} is busy: a model is mounted there; `onnxfs umount {}` ends that", path_, path);
+    unmount(path_, true);
   }
   // A folder that vanishes under the one step is made by the next.
   constexpr int most_turns = 100;
@@ -117,13 +124,24 @@ MountPoint::MountPoint(const std::string& path) : path_(absolute_path(path)) {
 
 // False when there is something of that name.
 bool MountPoint::make() {
-  if (::mkdir(path_.c_str(), 0755) != 0) {
-    if (errno == EEXIST) return false;
+  struct stat status;
+  if (::lstat(path_.c_str(), &status) == 0 || errno != ENOENT) return false;
+  // Locked before it has its name, so that nobody can take it for a folder that stays.
+  std::string temporary = path_ + ".XXXXXX";
+  if (::mkdtemp(temporary.data()) == nullptr) {
     fail(errno, "cannot make the mount point {}: {}", path_, describe_errno(errno));
   }
-  made_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (made_) ::flock(made_.get(), LOCK_EX);
-  return true;
+  UniqueFd folder(::open(temporary.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const bool named = folder && ::flock(folder.get(), LOCK_EX) == 0 && ::fchmod(folder.get(), 0755) == 0 &&
+                     ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0;
+  const int code = errno;
+  if (named) {
+    made_ = std::move(folder);
+    return true;
+  }
+  ::rmdir(temporary.c_str());
+  if (code != EEXIST) fail(code, "cannot make the mount point {}: {}", path_, describe_errno(code));
+  return false;
 }
 
 // False when the folder there was another process's, which has removed it.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/onnx/utf8.h"
+#include "core/bytes/utf8.h"
 
 namespace onnxfs {
 

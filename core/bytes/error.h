@@ -5,15 +5,17 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace onnxfs {
 
 // Thrown by value, caught by const reference. The sentence names the file, the tensor and the offset where they
-// are known, and the way out where there is one; it is one line and has no full stop.
+// are known, and the way out where there is one; it is one printable line, whatever names it quotes, without a full
+// stop.
 class Error : public std::exception {
  public:
-  Error(int code, std::string sentence) : code_(code), sentence_(std::move(sentence)) {}
+  Error(int code, std::string_view sentence);
 
   int code() const noexcept { return code_; }  // an errno, never 0
   const char* what() const noexcept override { return sentence_.c_str(); }

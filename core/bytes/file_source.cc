@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <ctime>
 
 #include "core/bytes/error.h"
 
@@ -61,7 +62,7 @@ void FileSource::read(uint64_t offset, std::span<std::byte> out) const {
 Borrowed FileSource::borrow(uint64_t offset, size_t length) const {
   const std::byte* base = map();
   if (base == nullptr) return Source::borrow(offset, length);
-  require_current();
+  require_current_this_tick();
   return {base + offset, length, nullptr};
 }
 
@@ -82,6 +83,15 @@ void FileSource::require_current() const {
   struct stat now;
   if (::fstat(fd_.get(), &now) == 0 && FileIdentity::of(now) == identity_) return;
   throw Error(ESTALE, staleness());
+}
+
+void FileSource::require_current_this_tick() const {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  const int64_t tick = now.tv_sec * 1'000'000'000 + now.tv_nsec;
+  if (current_at_.load(std::memory_order_relaxed) == tick) return;
+  require_current();
+  current_at_.store(tick, std::memory_order_relaxed);
 }
 
 const std::byte* FileSource::map() const {

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -23,7 +24,8 @@ struct FileIdentity {
 };
 
 // A regular file, mapped when first lent. Holds its descriptor, so a file renamed or unlinked since stays readable;
-// one that is written to or truncated since gives ESTALE from then on, with a sentence that names it.
+// one that is written to or truncated since gives ESTALE from then on, with a sentence that names it. Of lent bytes
+// that is true but for a tick of the system's clock (some milliseconds), since asking costs a small read a tenth.
 //
 // Never reads ahead of what is asked, and never touches the map itself.
 class FileSource final : public Source {
@@ -54,12 +56,14 @@ class FileSource final : public Source {
  private:
   FileSource(UniqueFd fd, FileIdentity identity, std::string label);
   const std::byte* map() const;
+  void require_current_this_tick() const;
 
   UniqueFd fd_;
   FileIdentity identity_;
   std::string label_;
   mutable std::once_flag mapped_;
-  mutable const std::byte* map_ = nullptr;  // stays null where the address space or the file system refuses
+  mutable const std::byte* map_ = nullptr;        // stays null where the address space or the file system refuses
+  mutable std::atomic<int64_t> current_at_ = -1;  // the last tick in which it was found unchanged
 };
 
 }  // namespace onnxfs

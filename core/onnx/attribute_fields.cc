@@ -1,5 +1,6 @@
 #include "core/onnx/attribute_fields.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 
@@ -75,6 +76,7 @@ void AttributeFields::scan(wire::Window& window, ByteRange range) {
       case field::attribute::strings:
         ++strings.entries;
         strings.bytes += field.payload.size();
+        strings.longest = std::max(strings.longest, field.payload.size());
         break;
       case field::attribute::ref_attr_name: is_reference = true; break;
       default: break;

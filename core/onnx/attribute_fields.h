@@ -14,6 +14,7 @@ struct AttributeFields {
   struct List {
     uint64_t entries = 0;
     uint64_t bytes = 0;        // of strings: the sum of their lengths
+    uint64_t longest = 0;      // of strings
     ByteRange packed;          // of the one packed run, if there is one and nothing else
     bool in_one_piece = true;  // whether that holds
   };

@@ -17,7 +17,7 @@ namespace onnxfs {
 // Something that a person should know about a model: of a tensor, or of the file.
 struct Finding {
   uint32_t tensor = Tensor::no_index;
-  std::string text;
+  std::string text;                // one printable line
   std::optional<uint64_t> offset;  // in the model file, of what it is about
 };
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
 
 #include "core/bytes/error.h"
-#include "core/onnx/data_gaps.h"
 #include "core/onnx/schema.h"
 #include "core/wire/reader.h"
 
@@ -103,10 +101,9 @@ void CatalogBuilder::remark_on_file(std::string text, uint64_t offset) {
   catalog_.findings_.push_back({Tensor::no_index, std::move(text), offset});
 }
 
-Catalog CatalogBuilder::finish(const FileIdentity& model) && {
+Catalog CatalogBuilder::finish() && {
   remark_on_duplicates();
   catalog_.data_files_ = std::move(files_).take();
-  std::ranges::move(find_gaps(catalog_.tensors_, catalog_.data_files_, model), std::back_inserter(catalog_.findings_));
   return std::move(catalog_);
 }
 

@@ -48,8 +48,7 @@ class CatalogBuilder {
   void remark(std::string text, uint64_t offset);
   void remark_on_file(std::string text, uint64_t offset);
 
-  // `model` is the file that was scanned.
-  Catalog finish(const FileIdentity& model) &&;
+  Catalog finish() &&;
 
  private:
   std::string_view keep(std::string_view text);

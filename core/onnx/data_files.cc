@@ -70,13 +70,9 @@ std::string normalise_location(std::string_view location) {
   return fmt::format("{}", fmt::join(parts, "/"));
 }
 
-DataFiles::DataFiles(std::string folder, std::string target_folder)
-    : folder_(std::move(folder)), target_folder_(std::move(target_folder)) {}
-
-void DataFiles::open_roots() {
-  if (!roots_.empty()) return;
-  add_root(folder_);
-  if (!target_folder_.empty()) add_root(target_folder_);
+DataFiles::DataFiles(const std::string& folder, const std::string& target_folder) {
+  add_root(folder);
+  if (!target_folder.empty()) add_root(target_folder);
 }
 
 DataFiles DataFiles::beside(const std::string& model_path) {
@@ -90,7 +86,7 @@ DataFiles DataFiles::beside(const std::string& model_path) {
 
 void DataFiles::add_root(const std::string& folder) {
   Root root{canonical(folder), UniqueFd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))};
-  if (!root.fd || root.path.empty()) fail(EACCES, "cannot open the folder {}: {}", folder, describe_errno(errno));
+  if (!root.fd || root.path.empty()) fail(errno, "cannot open the folder {}: {}", folder, describe_errno(errno));
   if (root.path == "/") root.path.clear();
   const bool known = std::ranges::any_of(roots_, [&root](const Root& other) { return other.path == root.path; });
   if (!known) roots_.push_back(std::move(root));
@@ -98,43 +94,37 @@ void DataFiles::add_root(const std::string& folder) {
 
 uint32_t DataFiles::open(std::string_view location) {
   std::string path = normalise_location(location);
-  open_roots();
   if (const auto known = by_location_.find(path); known != by_location_.end()) return known->second;
   const auto index = static_cast<uint32_t>(files_.size());
   by_location_.emplace(path, index);
   DataFile& file = files_.emplace_back(DataFile{path, nullptr, {}});
-  UniqueFd fd;
+  bool missing = true;  // as far as the folders asked so far say
   for (const Root& root : roots_) {
-    std::string refusal;
-    fd = open_beneath(root, path, refusal);
-    if (fd) break;
-    // What the first folder says of a file counts, unless it merely does not have it.
-    if (file.refusal.empty() || &root == &roots_.front()) file.refusal = refusal;
-  }
-  if (!fd) return index;
-  file.refusal.clear();
-  try {
-    file.source = FileSource::adopt(std::move(fd), roots_.front().path + "/" + path);
-  } catch (const Error& error) {
-    file.refusal = error.what();
+    try {
+      UniqueFd fd = open_beneath(root, path);
+      file.source = FileSource::adopt(std::move(fd), fmt::format("{}/{}", root.path, path));
+      file.refusal.clear();
+      return index;
+    } catch (const Error& error) {
+      // What the first folder says of a file counts, unless it merely does not have it.
+      if (missing) file.refusal = error.what();
+      missing = missing && error.code() == ENOENT;
+    }
   }
   return index;
 }
 
-UniqueFd DataFiles::open_beneath(const Root& root, const std::string& path, std::string& refusal) const {
+UniqueFd DataFiles::open_beneath(const Root& root, const std::string& path) const {
   UniqueFd fd = openat2(root.fd.get(), path.c_str(), RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
   if (fd) return fd;
   const int code = errno;
-  if (code == ENOENT) {
-    refusal = fmt::format("its data file \"{}\" is missing", path);
-  } else if (code == EXDEV) {
-    fd = open_canonical(root.path + "/" + path);
-    if (!fd) refusal = fmt::format("its data file \"{}\" is a link that leads out of the model's folder", path);
-  } else if (code == ENOSYS) {
-    refusal = fmt::format("its data file \"{}\" cannot be opened safely: this kernel lacks openat2 (Linux 5.6)", path);
-  } else {
-    refusal = fmt::format("its data file \"{}\" cannot be opened: {}", path, describe_errno(code));
+  if (code == ENOENT) fail(code, "its data file \"{}\" is missing", path);
+  if (code == ENOSYS) {
+    fail(code, "its data file \"{}\" cannot be opened safely: this kernel lacks openat2 (Linux 5.6)", path);
   }
+  if (code != EXDEV) fail(code, "its data file \"{}\" cannot be opened: {}", path, describe_errno(code));
+  fd = open_canonical(fmt::format("{}/{}", root.path, path));
+  if (!fd) fail(EACCES, "its data file \"{}\" is a link that leads out of the model's folder", path);
   return fd;
 }
 

@@ -33,12 +33,12 @@ std::string normalise_location(std::string_view location);
 // One thread at a time; what it has opened may then be read by any number.
 class DataFiles {
  public:
-  // The two folders; the second may be "". They are opened with the first data file, since most models have none.
-  DataFiles(std::string folder, std::string target_folder);
+  // The two folders; the second may be "". They stay open. Throws Error as open(2) does.
+  DataFiles(const std::string& folder, const std::string& target_folder);
   static DataFiles beside(const std::string& model_path);
 
-  // The index in `files()` of the file at a location. Throws Error(EACCES) as normalise_location does, and when a
-  // folder cannot be opened; a file that cannot be is in the list with its refusal.
+  // The index in `files()` of the file at a location. Throws Error(EACCES) as normalise_location does; a file that
+  // cannot be opened is in the list with its refusal.
   uint32_t open(std::string_view location);
 
   std::vector<DataFile> take() && { return std::move(files_); }
@@ -50,13 +50,11 @@ class DataFiles {
     UniqueFd fd;
   };
 
-  void open_roots();
   void add_root(const std::string& folder);
-  UniqueFd open_beneath(const Root& root, const std::string& path, std::string& refusal) const;
+  UniqueFd open_beneath(const Root& root, const std::string& path) const;
   UniqueFd open_canonical(const std::string& path) const;
 
-  std::string folder_, target_folder_;
-  std::vector<Root> roots_;  // the folders, once they are open
+  std::vector<Root> roots_;
   std::vector<DataFile> files_;
   std::map<std::string, uint32_t, std::less<>> by_location_;
 };

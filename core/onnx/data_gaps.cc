@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/bytes/utf8.h"
+
 namespace onnxfs {
 
 namespace {
@@ -14,10 +16,9 @@ struct Use {
 };
 
 bool is_padding(ByteRange gap) {
-  for (const uint64_t alignment : {uint64_t{4096}, uint64_t{65536}}) {
-    if (gap.end % alignment == 0 && gap.size() < alignment) return true;
-  }
-  return false;
+  constexpr uint64_t most_aligned = 65536;
+  const uint64_t alignment = std::min(gap.end & -gap.end, most_aligned);  // the largest power of two that divides it
+  return gap.size() < alignment;
 }
 
 struct Gaps {
@@ -42,7 +43,7 @@ void examine(std::vector<Use>& uses, const DataFile& file, std::vector<Finding>&
     if (use.range.begin < end && use.range != last) {
       findings.push_back({use.tensor,
                           fmt::format("its bytes from {} of \"{}\" on are partly those of another tensor too",
-                                      use.range.begin, file.location),
+                                      use.range.begin, printable(file.location)),
                           std::nullopt});
     }
     end = std::max(end, use.range.end);
@@ -53,7 +54,7 @@ void examine(std::vector<Use>& uses, const DataFile& file, std::vector<Finding>&
   if (gaps.count == 0) return;
   findings.push_back({Tensor::no_index,
                       fmt::format("\"{}\" has {} bytes in {} that belong to no tensor, the first at offset {}",
-                                  file.location, gaps.bytes, gaps.count == 1 ? "a gap" : "gaps", gaps.first),
+                                  printable(file.location), gaps.bytes, gaps.count == 1 ? "a gap" : "gaps", gaps.first),
                       std::nullopt});
 }
 

@@ -39,6 +39,7 @@ constexpr int32_t bool_type = 9;
 
 // A payload of strings is, for each, its length as a little-endian number of four bytes, and its bytes.
 constexpr uint64_t string_length_prefix = 4;
+constexpr uint64_t longest_string = 0xffff'ffff;
 
 // Null for UNDEFINED and for numbers that no version of ONNX known here defines.
 const DataType* find_data_type(int32_t number);

@@ -28,9 +28,6 @@ constexpr std::array magics{
           "xz-compressed; unpack it first"},
     Magic{0, "\x28\xb5\x2f\xfd"sv, "zstd-compressed; unpack it first"},
     Magic{0, "7z\xbc\xaf\x27\x1c"sv, "a 7-zip archive; unpack it first"},
-    Magic{257, "ustar"sv, "a tar archive; unpack it first"},
-    Magic{4, "ORTM"sv, "a model in ONNX Runtime's own ORT format; mount the .onnx file that it was made from"},
-    Magic{4, "TFL3"sv, "a TensorFlow Lite model, not an ONNX one"},
     Magic{0, "\x89HDF\r\n"sv, "an HDF5 file (a Keras model?), not an ONNX model"},
     Magic{0, "GGUF"sv, "a GGUF model, not an ONNX one"},
     Magic{0, "\x93NUMPY"sv, "a numpy array, not an ONNX model"},
@@ -41,7 +38,20 @@ std::string_view pointer_value(std::string_view head, std::string_view key) {
   const size_t at = head.find(key);
   if (at == head.npos) return "unknown";
   const std::string_view rest = head.substr(at + key.size());
-  return rest.substr(0, rest.find('\n'));
+  return rest.substr(0, rest.find_first_of("\r\n"));
+}
+
+// A FlatBuffer begins with the offset of its root, which is near, and a name of its format. A model may have the name's
+// letters in the same place, behind a tag and a length.
+bool is_flatbuffer(std::string_view head, std::string_view format) {
+  return head.size() > 8 && head.substr(4, 4) == format && head[2] == 0 && head[3] == 0;
+}
+
+// A tar header has a checksum in octal digits before the mark of its format.
+bool is_tar(std::string_view head) {
+  constexpr size_t mark = 257, checksum = 148, digits = 6;
+  return head.size() > mark + 5 && head.substr(mark, 5) == "ustar" &&
+         std::ranges::all_of(head.substr(checksum, digits), [](char c) { return (c >= '0' && c <= '7') || c == ' '; });
 }
 
 // A pickle of protocol 0 … 6 begins with the opcode PROTO and the protocol's number.
@@ -115,6 +125,11 @@ std::string recognise_foreign(std::string_view head) {
       return std::string(magic.meaning);
     }
   }
+  if (is_flatbuffer(head, "ORTM")) {
+    return "a model in ONNX Runtime's own ORT format; mount the .onnx file that it was made from";
+  }
+  if (is_flatbuffer(head, "TFL3")) return "a TensorFlow Lite model, not an ONNX one";
+  if (is_tar(head)) return "a tar archive; unpack it first";
   if (is_pickle(head)) return "a Python pickle (a PyTorch checkpoint?), not an ONNX model; export it with torch.onnx";
   if (is_safetensors(head)) return "a safetensors file, not an ONNX model";
   if (is_saved_model(head)) return "a TensorFlow SavedModel; convert it with tf2onnx first";

@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include "core/onnx/schema.h"
+#include "core/onnx/small_message.h"
 
 namespace onnxfs {
 
@@ -105,6 +106,13 @@ void GraphScanner::scan_graph_field(Level& level, const wire::Field& field) {
       break;
     case field::graph::value_info:
       if (level.is_main) ++builder_.counts().value_infos;
+      break;
+    case field::graph::input:
+    case field::graph::output:
+      require_sound<proto::ValueInfoProto>(builder_.window(), field, "an input or output of a graph");
+      break;
+    case field::graph::metadata_props:
+      require_sound<proto::StringStringEntryProto>(builder_.window(), field, "metadata of a graph");
       break;
     default: break;
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/bytes/error.h"
+#include "core/onnx/data_gaps.h"
 #include "core/onnx/foreign.h"
 #include "core/onnx/scan.h"
 #include "core/onnx/schema.h"
@@ -55,7 +56,11 @@ std::shared_ptr<const Model> Model::open(const std::string& path) {
 }
 
 Model::Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog, Root root)
-    : file_(std::move(file)), name_(std::move(name)), catalog_(std::move(catalog)), root_(root) {}
+    : file_(std::move(file)),
+      name_(std::move(name)),
+      catalog_(std::move(catalog)),
+      root_(root),
+      gaps_(find_gaps(catalog_.tensors(), catalog_.data_files(), file_->identity())) {}
 
 Rope Model::payload(uint32_t index) const {
   if (const std::string reason = problem(index); !reason.empty()) throw Error(EIO, reason);
@@ -74,7 +79,7 @@ Rope Model::typed_payload(uint32_t index) const {
   }
   const Tensor& tensor = catalog_.tensors()[index];
   try {
-    TypedLayout layout = typed_layout(catalog_, tensor);
+    TypedLayout layout = typed_layout(tensor, catalog_.pieces(tensor));
     std::vector<Extent> runs = packed_runs(file_, layout, most_runs);
     Rope rope =
         runs.empty() ? Rope::of(std::make_shared<TypedSource>(file_, std::move(layout))) : Rope(std::move(runs));
@@ -104,6 +109,7 @@ std::string Model::problem(uint32_t index) const {
 
 std::vector<Finding> Model::findings() const {
   std::vector<Finding> result = catalog_.findings();
+  result.insert(result.end(), gaps_.begin(), gaps_.end());
   const std::lock_guard lock(mutex_);
   for (const auto& [index, text] : found_late_) {
     result.push_back({index, text, catalog_.tensors()[index].message.begin});

@@ -36,7 +36,7 @@ class Model {
   // Why the tensor is broken, as far as known; "" when it is not.
   std::string problem(uint32_t tensor) const;
 
-  // Those of the catalog, and those that reading brought up since.
+  // Those of the catalog, those of its data files, and those that reading brought up since.
   std::vector<Finding> findings() const;
 
   // When reading last brought one up.
@@ -53,6 +53,7 @@ class Model {
   std::string name_;
   Catalog catalog_;
   Root root_;
+  std::vector<Finding> gaps_;
 
   mutable std::mutex mutex_;                            // guards what follows
   mutable std::map<uint32_t, Rope> decoded_;            // of long typed fields: their indices are worth keeping

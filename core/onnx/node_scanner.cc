@@ -161,8 +161,12 @@ void NodeScanner::add_lists(NodePlace& place, ByteRange range, std::string_view 
       tensor.data = list.packed;
       tensor.in_one_piece = true;
     }
+    std::vector<Remark> remarks;
+    if (list.longest > longest_string) {
+      remarks.push_back({"a string is so long that no length of four bytes says it", range.begin, true});
+    }
     const auto length = static_cast<int64_t>(list.entries);
-    builder_.add_plain(attributes_of(place), name, tensor, {&length, 1}, {});
+    builder_.add_plain(attributes_of(place), name, tensor, {&length, 1}, std::move(remarks));
   };
   if (is_weights(fields_.floats)) {
     add(float_type, fields_.floats, 4 * fields_.floats.entries);

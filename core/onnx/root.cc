@@ -79,6 +79,17 @@ class Recogniser {
     fail(EINVAL, "is no file of ONNX: it reads neither as a model nor as a tensor, sequence, optional or map");
   }
 
+  bool is_tensor(ByteRange range) {
+    if (!has_shape(window_, range, tensor_shape)) return false;
+    TensorFields fields;
+    fields.scan(window_, range);
+    if (find_data_type(fields.data_type) == nullptr) return false;
+    if (fields.external && !fields.external_data.empty()) return true;
+    std::vector<Remark> remarks;
+    settle(fields, range, window_, files_, remarks);
+    return std::ranges::none_of(remarks, &Remark::broken);
+  }
+
  private:
   bool is_model() {
     if (!has_shape(window_, all_, model_shape)) return false;
@@ -90,17 +101,6 @@ class Recogniser {
       any_graph = true;
     }
     return any_graph;
-  }
-
-  bool is_tensor(ByteRange range) {
-    if (!has_shape(window_, range, tensor_shape)) return false;
-    TensorFields fields;
-    fields.scan(window_, range);
-    if (find_data_type(fields.data_type) == nullptr) return false;
-    if (fields.external && !fields.external_data.empty()) return true;
-    std::vector<Remark> remarks;
-    settle(fields, range, window_, files_, remarks);
-    return std::ranges::none_of(remarks, &Remark::broken);
   }
 
   std::optional<Root> sequence_or_optional() {
@@ -177,6 +177,11 @@ std::string_view name_of(Root root) {
     case Root::sparse_tensor: return "SparseTensorProto";
   }
   return "";
+}
+
+bool is_sound_tensor(wire::Window& window, DataFiles& files) {
+  Recogniser recogniser(window, files);
+  return passes([&] { return recogniser.is_tensor({0, window.size()}); });
 }
 
 Root recognise_root(wire::Window& window, DataFiles& files) { return Recogniser(window, files).run(); }

@@ -21,4 +21,7 @@ std::string_view name_of(Root root);
 // Throws Error(EINVAL) when it is none of them, EIO and ESTALE when the file cannot be read.
 Root recognise_root(wire::Window& window, DataFiles& files);
 
+// Whether the file is a sound tensor by the same test, which no model passes.
+bool is_sound_tensor(wire::Window& window, DataFiles& files);
+
 }  // namespace onnxfs

@@ -9,13 +9,13 @@
 
 namespace onnxfs {
 
-Catalog scan_catalog(const std::shared_ptr<const FileSource>& file, DataFiles files, bool any_message) {
+Catalog scan_catalog(const SourcePtr& file, DataFiles files, bool any_message) {
   if (file->size() == 0) fail(EINVAL, "is empty");
   CatalogBuilder builder(file, std::move(files));
   const Root root = any_message ? recognise_root(builder.window(), builder.data_files()) : Root::model;
   builder.set_root(root);
   root == Root::model ? scan_model(builder) : scan_values(builder, root);
-  return std::move(builder).finish(file->identity());
+  return std::move(builder).finish();
 }
 
 }  // namespace onnxfs

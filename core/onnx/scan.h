@@ -8,6 +8,6 @@ namespace onnxfs {
 //
 // Throws Error(EBADMSG) with the offset where the file is truncated or corrupt, Error(EINVAL) when it is a sound
 // message but no model, EIO and ESTALE when it cannot be read. What is wrong with a single tensor is a finding.
-Catalog scan_catalog(const std::shared_ptr<const FileSource>& file, DataFiles files, bool any_message);
+Catalog scan_catalog(const SourcePtr& file, DataFiles files, bool any_message);
 
 }  // namespace onnxfs

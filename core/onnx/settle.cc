@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "core/bytes/error.h"
+#include "core/bytes/utf8.h"
 #include "core/onnx/external_reference.h"
 
 namespace onnxfs {
@@ -74,6 +75,7 @@ class Settler {
 
   void settle_unknown_type() {
     if (fields_.external) {
+      tensor_.storage = Storage::external;
       const ExternalReference reference = parse_external(window_, fields_.external_data);
       const FileSource& file = open_data_file(reference);
       const uint64_t rest = reference.offset <= file.size() ? file.size() - reference.offset : 0;
@@ -164,6 +166,9 @@ class Settler {
            needed);
     }
     tensor_.entries_counted = typed.counted();
+    if (typed.longest > longest_string) {
+      fail(EINVAL, "a string of {} bytes; no length of four bytes says that", typed.longest);
+    }
     if (type.number == string_type) tensor_.nbytes = string_length_prefix * typed.fewest + typed.bytes;
     const bool as_they_are = type.typed_field == float_data || type.typed_field == double_data;
     if (as_they_are && typed.packed == 1 && typed.unpacked == 0) place(Storage::typed, typed.first_packed);
@@ -179,7 +184,7 @@ class Settler {
 
   template <typename... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) {
-    remarks_.push_back({fmt::format(format, std::forward<Args>(args)...), tensor_.message.begin, false});
+    remarks_.push_back({printable(fmt::format(format, std::forward<Args>(args)...)), tensor_.message.begin, false});
   }
 
   void broken(const char* text) {

@@ -1,5 +1,6 @@
 #include "core/onnx/tensor_fields.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/bytes/error.h"
@@ -100,6 +101,7 @@ void TensorFields::scan(wire::Window& window, ByteRange range) {
           TypedOccurrences& strings = typed[field.number];
           strings.most = ++strings.fewest;
           strings.bytes += field.payload.size();
+          strings.longest = std::max(strings.longest, field.payload.size());
         }
         break;
       case field::tensor::name:

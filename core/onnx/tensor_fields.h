@@ -16,6 +16,7 @@ struct TypedOccurrences {
   uint64_t fewest = 0;    // entries
   uint64_t most = 0;      // entries
   uint64_t bytes = 0;     // of string_data: the sum of the strings' lengths
+  uint64_t longest = 0;   // of string_data: the length of the longest
   uint32_t packed = 0;    // occurrences in packed form
   uint32_t unpacked = 0;  // entries outside of packed runs
   ByteRange first_packed;

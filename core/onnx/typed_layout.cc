@@ -24,8 +24,7 @@ EntryField keys_field(const Tensor& tensor) {
 
 }  // namespace
 
-TypedLayout typed_layout(const Catalog& catalog, const Tensor& tensor) {
-  const auto pieces = catalog.pieces(tensor);
+TypedLayout typed_layout(const Tensor& tensor, std::span<const ByteRange> pieces) {
   TypedLayout layout;
   layout.pieces.assign(pieces.begin(), pieces.end());
   layout.field_name = storage_name(tensor);

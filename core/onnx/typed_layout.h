@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/onnx/catalog.h"
+#include "core/onnx/tensor.h"
 #include "core/onnx/typed_entries.h"
 
 namespace onnxfs {
@@ -17,7 +17,7 @@ struct TypedLayout {
   uint64_t nbytes = 0;   // of the payload
 };
 
-// Of a tensor whose storage is typed, attribute or keys.
-TypedLayout typed_layout(const Catalog& catalog, const Tensor& tensor);
+// Of a tensor whose storage is typed, attribute or keys, and whose message stands in `pieces`.
+TypedLayout typed_layout(const Tensor& tensor, std::span<const ByteRange> pieces);
 
 }  // namespace onnxfs

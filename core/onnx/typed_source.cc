@@ -89,6 +89,7 @@ void TypedSource::index_strings() {
     output += string_length_prefix + length;
   }
   require_count(count);
+  if (output != layout_.nbytes) fail(EIO, "{} has {} bytes, not {}", layout_.field_name, output, layout_.nbytes);
 }
 
 void TypedSource::require_count(uint64_t count) const {

@@ -1,6 +1,7 @@
 #include "core/views/graph_txt.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <cerrno>
 
@@ -20,6 +21,13 @@ using wire::Type;
 // Protobuf's parsers allow 33 nested graphs. A limit keeps a file of nothing but nested graphs, each line of which
 // repeats the names of all around it, from growing with the square of its size.
 constexpr size_t deepest = 100;
+
+// A name in a prefix, which stands on many lines: long ones are cut, and told apart by their hash.
+std::string short_name(std::string_view name) {
+  constexpr size_t longest = 120;
+  if (name.size() <= longest) return plain_name(name);
+  return fmt::format("{}~{:016x}", plain_name(name.substr(0, longest)), XXH3_64bits(name.data(), name.size()));
+}
 
 class GraphText {
  public:
@@ -60,8 +68,8 @@ class GraphText {
       if (field.is(field::function::domain, Type::bytes)) domain = window_.text(field.payload);
       if (field.is(field::function::overload, Type::bytes)) overload = window_.text(field.payload);
     }
-    std::string prefix = fmt::format("function:{}/{}", plain_name(domain), plain_name(name));
-    if (!overload.empty()) prefix.append(":").append(plain_name(overload));
+    std::string prefix = fmt::format("function:{}/{}", short_name(domain), short_name(name));
+    if (!overload.empty()) prefix.append(":").append(short_name(overload));
     walk({std::move(prefix), {function}, field::function::node});
   }
 
@@ -100,13 +108,13 @@ class GraphText {
     if (graphs.empty()) return;
     const size_t depth = open.back().depth + 1;
     std::string prefix = open.back().prefix;
-    prefix.append(prefix.empty() ? "" : "/").append(plain_name(label));
+    prefix.append(prefix.empty() ? "" : "/").append(short_name(label));
     if (depth > deepest) {
       text_.append(prefix).append(": graphs nested deeper than this are not listed\n");
       return;
     }
     for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {
-      open.push_back({fmt::format("{}.{}", prefix, plain_name(graph->attribute)), std::move(graph->parts),
+      open.push_back({fmt::format("{}.{}", prefix, short_name(graph->attribute)), std::move(graph->parts),
                       field::graph::node, depth});
     }
   }

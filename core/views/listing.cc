@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "core/onnx/utf8.h"
+#include "core/bytes/utf8.h"
 #include "core/views/tensor_json.h"
 
 namespace onnxfs {
@@ -24,8 +24,7 @@ std::string problems_txt(const Model& model, const PathOf& path_of) {
   std::string text;
   for (const Finding& finding : model.findings()) {
     if (finding.tensor != Tensor::no_index) text.append(path_of(finding.tensor)).append(": ");
-    // A finding may quote names from the file; a line stays a line.
-    text += printable(finding.text);
+    text += finding.text;
     if (finding.offset) text += fmt::format(" (at offset {} of {})", *finding.offset, printable(model.name()));
     text += '\n';
   }

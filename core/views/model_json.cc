@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <unordered_map>
+#include <vector>
 
 #include "core/onnx/metadata.h"
 #include "core/views/json_lines.h"
@@ -45,7 +47,7 @@ Json type_json(const proto::TypeProto& type) {
               {"key", dtype_json(type.map_type().key_type())},
               {"value", type_json(type.map_type().value_type())}};
     case Case::kOpaqueType:
-      return {{"type", "opaque"}, {"domain", type.opaque_type().domain()}, {"name", type.opaque_type().name()}};
+      return {{"type", "opaque"}, {"domain", type.opaque_type().domain()}, {"opaque", type.opaque_type().name()}};
     case Case::VALUE_NOT_SET: break;
   }
   return {{"type", nullptr}};
@@ -62,11 +64,27 @@ Json value_infos_json(const ValueInfos& values) {
   return list;
 }
 
+// An object of strings as JSON, in the order of the file. The format says that keys are unique; of one that is not, the
+// values are a list.
 template <typename Entries>
-Json properties_json(const Entries& entries) {
-  Json json = Json::object();
-  for (const proto::StringStringEntryProto& entry : entries) json[entry.key()] = entry.value();
-  return json;
+std::string properties_json(const Entries& entries) {
+  std::unordered_map<std::string_view, size_t> places;  // a JSON object of this library's looks through all its keys
+  std::vector<std::pair<std::string_view, Json>> properties;
+  for (const proto::StringStringEntryProto& entry : entries) {
+    const auto [place, is_new] = places.try_emplace(entry.key(), properties.size());
+    if (is_new) {
+      properties.emplace_back(entry.key(), entry.value());
+      continue;
+    }
+    Json& value = properties[place->second].second;
+    if (!value.is_array()) value = Json::array({std::move(value)});
+    value.push_back(entry.value());
+  }
+  std::string text = "{";
+  for (const auto& [key, value] : properties) {
+    text += fmt::format("{}{}:{}", text.size() == 1 ? "" : ",", json_quote(key), json_inline(value));
+  }
+  return text + "}";
 }
 
 Json opsets_json(const proto::ModelProto& model) {
@@ -110,9 +128,9 @@ std::string model_json(const Model& model) {
   json.add_text("domain", proto.domain()).add("model_version", fmt::to_string(proto.model_version()));
   json.add_text("doc_string", proto.doc_string());
   json.add("opset_import", json_inline(opsets_json(proto)));
-  json.add("metadata_props", json_inline(properties_json(proto.metadata_props())));
+  json.add("metadata_props", properties_json(proto.metadata_props()));
   json.add_text("graph_name", graph.name()).add_text("graph_doc_string", graph.doc_string());
-  json.add("graph_metadata_props", json_inline(properties_json(graph.metadata_props())));
+  json.add("graph_metadata_props", properties_json(graph.metadata_props()));
   json.add("inputs", json_inline(value_infos_json(graph.input())));
   json.add("outputs", json_inline(value_infos_json(graph.output())));
   json.add("counts", json_inline(counts_json(model.catalog().counts(), graph)));

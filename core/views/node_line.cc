@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/bytes/utf8.h"
 #include "core/onnx/schema.h"
 #include "core/onnx/settle.h"
 #include "core/onnx/tensor_fields.h"
-#include "core/onnx/utf8.h"
 #include "core/views/json_lines.h"
 #include "core/wire/reader.h"
 

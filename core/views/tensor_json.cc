@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include "core/bytes/utf8.h"
 #include "core/onnx/external_reference.h"
-#include "core/onnx/utf8.h"
 #include "core/views/json_lines.h"
 
 namespace onnxfs {

@@ -1,4 +1,4 @@
-#include "core/onnx/utf8.h"
+#include "core/bytes/utf8.h"
 
 #include <fmt/format.h>
 
