@@ -1,0 +1,124 @@
+"""Models that others wrote, held against python3-onnx: every initializer has the bytes that numpy_helper gives."""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tarfile
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from mounting import run
+from naming import stems_of
+
+onnx = pytest.importorskip("onnx", reason="python3-onnx is not installed")
+from onnx import numpy_helper  # noqa: E402
+
+
+def reference(tensor, folder):
+    """The payload of a TensorProto, from onnx's own reader."""
+    if tensor.data_type == onnx.TensorProto.BFLOAT16:  # that reader gives float32
+        return tensor.raw_data or struct.pack(f"<{len(tensor.int32_data)}H", *tensor.int32_data)
+    if tensor.data_type == onnx.TensorProto.STRING:
+        return b"".join(struct.pack("<I", len(text)) + text for text in tensor.string_data)
+    return numpy_helper.to_array(tensor, str(folder)).tobytes()
+
+
+def nodes(graph):
+    """How many there are, with those of nested graphs."""
+    return len(graph.node) + sum(nodes(inner) for node in graph.node for attribute in node.attribute
+                                 for inner in [attribute.g, *attribute.graphs])
+
+
+def compare(mount, path):
+    """Mounts one model and compares all its initializers; how many there are."""
+    proto = onnx.load(str(path), load_external_data=False)
+    tensors = proto.graph.initializer
+    stems = [stem.decode("utf-8", "surrogateescape") for stem in stems_of([tensor.name.encode() for tensor in tensors])]
+    with mount(path) as mnt:
+        for tensor, stem in zip(tensors, stems):
+            assert mnt.bytes(stem) == reference(tensor, path.parent), f"{path}: {tensor.name}"
+            found = mnt.json(stem)
+            assert (found["name"], found["shape"], found["onnx_type"]) == (
+                tensor.name, list(tensor.dims), onnx.TensorProto.DataType.Name(tensor.data_type))
+        listed = sum(len(names) for _, _, names in os.walk(mnt.path / "initializers"))
+        assert listed == 2 * len(tensors), path
+        assert len(mnt.text("graph.txt").splitlines()) == nodes(proto.graph), path
+        assert json.loads(mnt.text("model.json"))["ir_version"] == proto.ir_version
+        assert mnt.problems() == [], path
+    return len(tensors)
+
+
+@pytest.mark.limit(120)
+def test_models_of_libonnx_testdata(mount):
+    try:
+        files = run("dpkg", "-L", "libonnx-testdata").stdout.splitlines()
+    except FileNotFoundError:
+        pytest.skip("no dpkg, so no libonnx-testdata")
+    models = [Path(file) for file in files if file.endswith(".onnx")]
+    if not models:
+        pytest.skip("the package libonnx-testdata is not installed")
+    with ThreadPoolExecutor(2) as pool:
+        counts = list(pool.map(lambda path: compare(mount, path), models))
+    assert len(counts) == len(models) and sum(counts) > 50
+
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onnxfs-tests"
+
+
+def npm_package(name, seconds):
+    """The tarball of `name@version`, from the cache or from the npm registry."""
+    target = CACHE / (name.strip("@").replace("/", "-").replace("@", "-") + ".tgz")
+    if target.exists():
+        return target
+    if not shutil.which("npm"):
+        pytest.skip("npm is not installed")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        try:
+            done = run("npm", "pack", "--loglevel=error", "--ignore-scripts", "--fetch-retries=0", name,
+                       timeout=seconds, cwd=folder)
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"npm did not give {name} within {seconds} s")
+        made = list(Path(folder).glob("*.tgz"))
+        if done.returncode != 0 or len(made) != 1:
+            pytest.skip(f"npm does not give {name}: {' '.join(done.stderr.split())[:120]}")
+        os.replace(made[0], target)
+    return target
+
+
+def unpack(package, wanted, folder):
+    """Takes the members of a tarball for which `wanted(name)` holds; their paths."""
+    with tarfile.open(package) as archive:
+        members = [member for member in archive if member.isfile() and wanted(member.name)]
+        for member in members:
+            (folder / os.path.basename(member.name)).write_bytes(archive.extractfile(member).read())
+    return [folder / os.path.basename(member.name) for member in members]
+
+
+@pytest.mark.limit(120)
+@pytest.mark.parametrize("package", ["@ricky0123/vad-web@0.0.31", "jp.keijiro.mlsd@1.0.0"])
+def test_models_of_npm_packages(mount, tmp_path, package):
+    """Silero's voice detector, and line detectors with the names that tf2onnx gives."""
+    models = unpack(npm_package(package, 60), lambda name: name.endswith(".onnx"), tmp_path)
+    counts = [compare(mount, path) for path in models]
+    assert len(counts) > 1 and max(counts) > 50
+
+
+@pytest.mark.limit(200)
+def test_background_removal(mount, tmp_path):
+    """A model of 44 MB with weights in typed fields. The package holds it in chunks, of which resources.json tells."""
+    package = npm_package("@imgly/background-removal-data@1.4.5", 120)
+    resources, = unpack(package, lambda name: name.endswith("/resources.json"), tmp_path)
+    chunks = json.loads(resources.read_text())["/models/small"]["chunks"]
+    hashes = {chunk["hash"] for chunk in chunks}
+    unpack(package, lambda name: os.path.basename(name) in hashes, tmp_path)
+    model = tmp_path / "small.onnx"
+    with open(model, "wb") as file:
+        for chunk in sorted(chunks, key=lambda chunk: chunk["offsets"][0]):
+            assert file.tell() == chunk["offsets"][0]
+            file.write((tmp_path / chunk["hash"]).read_bytes())
+    assert compare(mount, model) == 634

@@ -1,0 +1,130 @@
+"""A folder of models as one mount."""
+
+import json
+import os
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+from mounting import onnxfs, until
+from onnx_wire import FLOAT, Hole, graph, tensor, write_model
+
+
+def floats(*values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def write(path, *values):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_model(path, graph([tensor("w", FLOAT, [len(values)], raw=floats(*values))]))
+
+
+def names(folder):
+    return sorted(os.listdir(folder))
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    zoo = tmp_path / "zoo"
+    write(zoo / "a.onnx", 1)
+    write(zoo / "sub/deeper/b.onnx", 2)
+    (zoo / "sub/value.pb").write_bytes(tensor("v", FLOAT, [1], raw=floats(3)).to_bytes())
+    (zoo / "sub/notes.txt").write_text("not shown")
+    (zoo / "broken.onnx").write_bytes(b"PK\x03\x04" + bytes(100))
+    (zoo / "folder.onnx").mkdir()
+    (zoo / "folder.onnx" / "c.onnx").symlink_to("../a.onnx")
+    (zoo / "loop").symlink_to(".")
+    return zoo
+
+
+def test_layout(mount, zoo):
+    with mount(zoo) as mnt:
+        assert names(mnt.path) == [".onnxfs", "a.onnx", "broken.onnx", "folder.onnx", "sub"]
+        assert names(mnt.path / "sub") == ["deeper", "value.pb"]
+        assert (mnt.path / "a.onnx/initializers/w.bin").read_bytes() == floats(1)
+        assert (mnt.path / "sub/deeper/b.onnx/initializers/w.bin").read_bytes() == floats(2)
+        assert (mnt.path / "sub/value.pb/values/v.bin").read_bytes() == floats(3)
+        assert (mnt.path / "folder.onnx/c.onnx/initializers/w.bin").read_bytes() == floats(1)
+        assert os.getxattr(mnt.path / "a.onnx/initializers/w.bin", "user.onnx.dtype") == b"float32"
+        assert json.loads(mnt.text(".onnxfs/status.json"))["model"] == str(zoo)
+        assert json.loads(mnt.text("a.onnx/.onnxfs/status.json"))["model"] == str(zoo / "a.onnx")
+        assert not (mnt.path / "nothing").exists() and not (mnt.path / "a.onnx/nothing").exists()
+
+
+def test_what_cannot_be_parsed(mount, zoo):
+    with mount(zoo) as mnt:
+        assert names(mnt.path / "broken.onnx") == ["problems.txt"]
+        problems = mnt.text("broken.onnx/problems.txt")
+        assert "zip" in problems and len(problems.splitlines()) == 1
+
+
+def test_inodes_and_parents(mount, zoo):
+    def inodes():
+        with mount(zoo) as mnt:
+            found = {str(p.relative_to(mnt.path)): p.lstat().st_ino for p in mnt.path.rglob("*")}
+            assert len(set(found.values())) == len(found)
+            for path in ("sub/deeper/b.onnx/initializers", "sub/deeper", "a.onnx"):
+                assert (mnt.path / path / "..").stat().st_ino == (mnt.path / path).parent.stat().st_ino
+            return found
+
+    assert inodes() == inodes()
+
+
+def test_files_that_come_and_go(mount, zoo):
+    with mount(zoo) as mnt:
+        before = names(mnt.path)
+        write(zoo / "new.onnx", 7)
+        until(lambda: "new.onnx" in names(mnt.path), "a new file shows up")
+        assert (mnt.path / "new.onnx/initializers/w.bin").read_bytes() == floats(7)
+        (zoo / "new.onnx").unlink()
+        until(lambda: names(mnt.path) == before, "a removed file vanishes")
+        until(lambda: not (mnt.path / "new.onnx").exists(), "and cannot be looked up")
+        (zoo / "fresh").mkdir()
+        write(zoo / "fresh/x.onnx", 8)
+        until(lambda: (mnt.path / "fresh/x.onnx/initializers/w.bin").exists(), "a new folder shows up")
+
+
+@pytest.mark.parametrize("replace", [True, False], ids=["by rename", "in place"])
+def test_a_file_that_changes(mount, zoo, replace):
+    with mount(zoo) as mnt:
+        file = mnt.path / "a.onnx/initializers/w.bin"
+        assert file.read_bytes() == floats(1)
+        with open(file, "rb") as opened:
+            write(zoo / "next", 4, 5)
+            if replace:
+                os.rename(zoo / "next", zoo / "a.onnx")
+                assert opened.read() == floats(1)
+            else:
+                (zoo / "a.onnx").write_bytes((zoo / "next").read_bytes())
+        def changed():
+            try:
+                return file.read_bytes() == floats(4, 5)
+            except OSError:
+                return False  # ESTALE, of the file that was
+        until(changed, "the new content shows up")
+
+
+@pytest.mark.limit(90)
+def test_many_models_cost_no_memory(mount, tmp_path):
+    """A thousand models of 64 MB each (holes) and more values are walked by one find."""
+    zoo = tmp_path / "zoo"
+    for i in range(40):
+        (zoo / f"{i}").mkdir(parents=True)
+        first = zoo / f"{i}/0.onnx"
+        write_model(first, graph([tensor(f"w{k}", FLOAT, [1 << 20], raw=Hole(4 << 20)) for k in range(16)]))
+        for k in range(1, 25):
+            os.link(first, zoo / f"{i}/{k}.onnx")
+    with mount(zoo) as mnt:
+        count = sum(len(files) for _, _, files in os.walk(mnt.path))
+        assert count == 1000 * (16 * 2 + 4) + 1
+        status = Path(f"/proc/{mnt.pid}/status").read_text()
+        anonymous = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
+        assert anonymous < 24 * 1024
+        assert len(os.listdir(f"/proc/{mnt.pid}/fd")) < 200
+    shutil.rmtree(zoo)
+
+
+def test_a_folder_that_is_missing(tmp_path):
+    done = onnxfs(tmp_path / "nothing", tmp_path / "mnt")
+    assert done.returncode == 1 and not (tmp_path / "mnt").exists()
