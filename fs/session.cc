@@ -25,7 +25,7 @@ namespace {
 
 // As many as can be busy: a slow disk under one reader must not hold up the others.
 constexpr unsigned most_threads = 16;
-constexpr int read_ahead_kib = 1024;
+constexpr int read_ahead_kib = 512;
 
 sigset_t ending_signals() {
   sigset_t set;
@@ -44,7 +44,8 @@ std::string escape(const std::string& value) {
   return text;
 }
 
-// With the default of 128 KiB the kernel asks for a cold file in eighths of what one request can carry. Root may change
+// With the default of 128 KiB the kernel asks for a cold file in eighths of what one request can carry; more than this
+// gains nothing and costs random reads. Root may change
 // it for this mount; for others it stays as it is.
 void raise_read_ahead(const std::string& mount_point) {
   MountedModel mounted;
