@@ -15,6 +15,7 @@ from mounting import run
 from naming import stems_of
 
 onnx = pytest.importorskip("onnx", reason="python3-onnx is not installed")
+import everything  # noqa: E402
 from onnx import numpy_helper  # noqa: E402
 
 
@@ -46,6 +47,9 @@ def compare(mount, path):
                 tensor.name, list(tensor.dims), onnx.TensorProto.DataType.Name(tensor.data_type))
         listed = sum(len(names) for _, _, names in os.walk(mnt.path / "initializers"))
         assert listed == 2 * len(tensors), path
+        # And what nodes and nested graphs hold.
+        found = {str(file.relative_to(mnt.path))[:-4]: file.read_bytes() for file in mnt.path.rglob("*.bin")}
+        assert found == dict(everything.model_tensors(proto)), path
         assert len(mnt.text("graph.txt").splitlines()) == nodes(proto.graph), path
         assert json.loads(mnt.text("model.json"))["ir_version"] == proto.ir_version
         assert mnt.problems() == [], path
