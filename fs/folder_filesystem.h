@@ -13,8 +13,9 @@
 namespace onnxfs {
 
 // The mount of a folder: its sub-folders, and for each model file in them a folder of its own name that is the mount of
-// that model. A model is opened when something in it is first asked for, and dropped when others have been asked for
-// since; files that are open stay so. A file that cannot be opened as a model is a folder with problems.txt.
+// that model, without a status of its own. A model is opened when something in it is first asked for, and dropped when
+// others have been asked for since; files that are open stay so. A file that cannot be opened as a model is a folder
+// with problems.txt.
 //
 // An inode number is the member's number in the upper bits, and in the lower 40 that of the model's own mount. A model
 // file that was replaced or written to is another member with other inodes, so nothing that the kernel knows of the old

@@ -30,7 +30,10 @@ bool changes(Document document) { return document == Document::problems_txt || d
 
 ModelFilesystem::ModelFilesystem(std::shared_ptr<const Model> model, Ownership ownership,
                                  std::function<std::string()> status)
-    : model_(std::move(model)), tree_(model_->catalog()), ownership_(ownership), status_(std::move(status)) {}
+    : model_(std::move(model)),
+      tree_(model_->catalog(), static_cast<bool>(status)),
+      ownership_(ownership),
+      status_(std::move(status)) {}
 
 uint64_t ModelFilesystem::number(uint32_t node, Facet facet) noexcept {
   return uint64_t{node} << 8 | static_cast<uint8_t>(facet);

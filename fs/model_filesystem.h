@@ -17,7 +17,8 @@ namespace onnxfs {
 // Extended attributes are those of .bin files.
 class ModelFilesystem final : public Filesystem {
  public:
-  // `status` gives the content of .onnxfs/status.json, made anew for each open.
+  // `status` gives the content of .onnxfs/status.json, made anew for each open; without it there is none, as in a
+  // folder of models, which has one of its own.
   ModelFilesystem(std::shared_ptr<const Model> model, Ownership ownership, std::function<std::string()> status);
 
   Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;

@@ -32,18 +32,14 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::shared_ptr<const Filesystem> model_filesystem(std::shared_ptr<const Model> model, const MountFacts& facts,
+std::shared_ptr<const Filesystem> model_filesystem(const std::shared_ptr<const Model>& model, const MountFacts& facts,
                                                    Ownership ownership) {
-  auto status = [model, facts] { return status_json(*model, facts); };
-  return std::make_shared<ModelFilesystem>(std::move(model), ownership, std::move(status));
+  return std::make_shared<ModelFilesystem>(model, ownership, [model, facts] { return status_json(*model, facts); });
 }
 
 std::shared_ptr<const Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
-  const auto open_model = [facts, ownership](const std::string& path) {
-    MountFacts inner = facts;
-    inner.model_path = path;
-    inner.mount_point += path.substr(facts.model_path.size());
-    return model_filesystem(Model::open(path), inner, ownership);
+  const auto open_model = [ownership](const std::string& path) {
+    return std::make_shared<ModelFilesystem>(Model::open(path), ownership, nullptr);
   };
   return std::make_shared<FolderFilesystem>(facts.model_path, ownership, open_model,
                                             [facts] { return folder_status_json(facts); });

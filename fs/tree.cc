@@ -156,7 +156,7 @@ class TreeBuilder {
   std::unordered_set<uint32_t> claimed_;  // by a section
 };
 
-Tree::Tree(const Catalog& catalog)
+Tree::Tree(const Catalog& catalog, bool has_status)
     : node_of_tensor_(catalog.tensors().size()), index_(0, Hash{&nodes_}, Equal{&nodes_}, &arena_) {
   const auto& tensors = catalog.tensors();
   nodes_.reserve(tensors.size() + tensors.size() / 2 + 16);
@@ -167,8 +167,9 @@ Tree::Tree(const Catalog& catalog)
   builder.add_document(root, "index.tsv", Document::index_tsv);
   if (catalog.root() == Root::model) builder.add_document(root, "graph.txt", Document::graph_txt);
   builder.add_document(root, "problems.txt", Document::problems_txt);
-  const uint32_t dot_onnxfs = builder.add_plain_folder(root, ".onnxfs");
-  builder.add_document(dot_onnxfs, "status.json", Document::status_json);
+  if (has_status) {
+    builder.add_document(builder.add_plain_folder(root, ".onnxfs"), "status.json", Document::status_json);
+  }
   for (uint32_t i = 0; i < tensors.size(); ++i) builder.add_tensor(i);
   // An empty sequence is something that a person should see.
   const auto& sections = catalog.sections();

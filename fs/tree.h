@@ -47,7 +47,8 @@ struct Node {
 // Immutable; any number of threads may use it.
 class Tree {
  public:
-  explicit Tree(const Catalog& catalog);
+  // `has_status`: whether .onnxfs/status.json is in it.
+  explicit Tree(const Catalog& catalog, bool has_status = true);
   Tree(const Tree&) = delete;  // the index refers to the nodes
   Tree& operator=(const Tree&) = delete;
 

@@ -10,11 +10,12 @@ import sys
 import tempfile
 import time
 
-from . import disk, first_byte, machine, memory, metadata, programs, reads, report
+from . import disk, first_byte, folder, machine, memory, metadata, programs, reads, report
 from .mounts import remove_empty
 from .processes import StepFailed
 
-CASES = {"first-byte": first_byte, "memory": memory, "reads": reads, "metadata": metadata, "disk": disk}
+CASES = {"first-byte": first_byte, "memory": memory, "reads": reads, "metadata": metadata, "folder": folder,
+         "disk": disk}
 
 
 class Bench:

@@ -33,15 +33,15 @@ def seconds(command, root):
 
 
 def listing(root):
-    """A fingerprint of all names and sizes."""
-    lines = run(["find", root, "-type", "f", "-printf", "%P %s\\n"]).splitlines()
+    """A fingerprint of all names and sizes, but of what each mount says of itself."""
+    lines = run(["find", root, "-type", "f", "!", "-name", "status.json", "-printf", "%P %s\\n"]).splitlines()
     return hashlib.sha256("\n".join(sorted(lines)).encode(errors="surrogateescape")).hexdigest()
 
 
-def plain_tree(bench, root):
+def plain_tree(bench, root, name="plain-tree"):
     """A copy of `root` in the cache folder; made anew when what onnxfs shows has changed."""
-    tree = os.path.join(bench.models, "plain-tree")
-    stamp = os.path.join(bench.models, "plain-tree.listing")
+    tree = os.path.join(bench.models, name)
+    stamp = os.path.join(bench.models, f"{name}.listing")
     wanted = listing(root)
     if not os.path.exists(stamp) or open(stamp, encoding="ascii").read() != wanted:
         bench.say("copying the mount's tree (once)")
