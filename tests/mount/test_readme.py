@@ -33,7 +33,7 @@ def workplace(tmp_path):
                               timeout=60)
 
     yield run
-    for mount in ("mnt", "other"):
+    for mount in ("mnt", "other", "zoo"):
         if os.path.ismount(tmp_path / mount):
             subprocess.run([BINARY, "umount", tmp_path / mount], timeout=20)
 

@@ -219,8 +219,9 @@ TEST_F(FilesystemTest, StatisticsCountWhatIsThere) {
   EXPECT_EQ(statistics.f_namemax, 255u);
   EXPECT_EQ(statistics.f_bfree, 0u);
   EXPECT_EQ(statistics.f_frsize * statistics.f_blocks, (8 + 4 + 8 + 40'008 + 4095) / 4096 * 4096u);
-  open(testing::model(testing::graph({testing::tensor("a", 99, {1}).bytes(9, "x")})));
-  EXPECT_EQ(files_->statistics().f_blocks, 1u);
+  const testing::Message claims = testing::tensor("a", testing::type::float32, {int64_t{1} << 60}).bytes(9, "none");
+  open(testing::model(testing::graph({testing::tensor("b", 99, {1}).bytes(9, "x"), claims})));
+  EXPECT_EQ(files_->statistics().f_blocks, 1u) << "what is broken has no bytes";
 }
 
 TEST_F(FilesystemTest, ModelWithoutTensorsHasNoInitializers) {

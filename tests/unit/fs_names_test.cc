@@ -108,7 +108,8 @@ TEST(PathComponents, CutsFallBetweenCharactersAndEscapes) {
            Case{179, "中", "中", 179}, Case{176, "\U0001F600", "\U0001F600", 180},
            Case{177, "\U0001F600", "\U0001F600", 177}, Case{179, "\U0001F600", "\U0001F600", 179},
            Case{177, "\x01", "%01", 180}, Case{178, "\x01", "%01", 178}, Case{179, "\xff", "%FF", 179},
-           Case{178, "%41", "%41", 180},  // no escape of ours
+           Case{177, "\u0085", "%C2%85", 180},                                // each byte is an escape
+           Case{178, "\u0085", "%C2%85", 178}, Case{178, "%41", "%41", 180},  // no escape of ours
        }) {
     const std::string name = std::string(around.before, 'x') + repeated(around.unit, 40);
     const std::string whole = std::string(around.before, 'x') + repeated(around.spelled, 40);

@@ -134,16 +134,18 @@ TEST_F(DataFilesTest, FollowsLinksThatStayBeneath) {
 
 TEST_F(DataFilesTest, RefusesLinksThatLeadOut) {
   folder_.write("model2/w.bin", "a folder whose name begins alike");
+  folder_.write("model2sub/deep.bin", "and so that the rest is a path beneath");
   folder_.symlink("model/relative", "../outside/secret.bin");
   folder_.symlink("model/absolute", folder_ / "outside/secret.bin");
   folder_.symlink("model/folder", "../outside");
   folder_.symlink("model/absolute_folder", folder_ / "outside");
   folder_.symlink("model/chain", "relative");
   folder_.symlink("model/alike", folder_ / "model2/w.bin");
+  folder_.symlink("model/very_alike", folder_ / "model2sub/deep.bin");
   folder_.symlink("model/password", "/etc/passwd");
   folder_.symlink("model/dangling_out", "../outside/missing");
   for (const std::string location : {"relative", "absolute", "folder/secret.bin", "absolute_folder/secret.bin", "chain",
-                                     "alike", "password", "dangling_out"}) {
+                                     "alike", "very_alike", "password", "dangling_out"}) {
     EXPECT_EQ(open(location), "its data file \"" + location + "\" is a link that leads out of the model's folder");
   }
 }

@@ -130,6 +130,7 @@ TEST(RecogniseForeign, NothingSpeaksAgainstModels) {
       graph_head,
       "\x42\x02\x10\x11\x08\x08" + graph_head,
       "\x08\x08\x32\x0a\x0a\nnew\nlines" + graph_head,
+      Message().message(1, Message().bytes(1, "\x01\x02\x03").bytes(2, "no name of a node")).str(),
   };
   for (const std::string& head : heads) EXPECT_EQ(recognise_foreign(head), "") << head;
 }
@@ -137,7 +138,7 @@ TEST(RecogniseForeign, NothingSpeaksAgainstModels) {
 // A model that a framework called "ORTModule" or "TFL3" wrote, and one that writes of tar archives.
 TEST(RecogniseForeign, NothingSpeaksAgainstModelsThatHoldTheNamesOfOthers) {
   for (const std::string name :
-       {"ORTModule", "TFL3", "PK\x03\x04", "GGUF", "\x1f\x8b", "<html>", "{\"a\":1}", "BZh9"}) {
+       {"ORTModule", "TFL3", "PK\x03\x04", "GGUF", "\x1f\x8b", "<html>", "{\"a\":1}", "BZh9", "\nPyTorch"}) {
     EXPECT_EQ(recognise_foreign(Message().varint(1, 8).bytes(2, name).message(7, Message()).str()), "") << name;
   }
   const Message told_of_tar = Message().varint(1, 8).bytes(2, "x").bytes(6, std::string(249, '.') + "ustar archives");

@@ -71,6 +71,14 @@ TEST_F(ModelTest, PackedRunsOfAnyNumberAreRead) {
   }
 }
 
+// Finding where the numbers of a long run stand is a pass over it, which is not made again for each open.
+TEST_F(ModelTest, LongRunsAreIndexedOnce) {
+  const auto model = open({tensor("c", type::int64, {5000}).packed(7, std::vector<uint64_t>(5000, 300))});
+  const Rope first = model->payload(0), second = model->payload(0);
+  ASSERT_EQ(first.extents().size(), 1u);
+  EXPECT_EQ(first.extents()[0].source, second.extents()[0].source);
+}
+
 TEST_F(ModelTest, NoElementsAreNoBytes) {
   const auto model = open({tensor("a", type::float32, {0}), tensor("b", type::string, {2, 0}),
                            tensor("c", type::float32, {0}).bytes(9, "data"),

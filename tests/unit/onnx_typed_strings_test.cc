@@ -104,6 +104,19 @@ TEST(TypedStrings, LargeOnesAreNotRead) {
   EXPECT_LE(source->bytes_read(), 20 * 3 * 8192u);
 }
 
+TEST(TypedStrings, AnyReadCostsAboutWhatItAsksFor) {
+  Strings strings;
+  for (int i = 0; i < 100'000; ++i) strings.add("ten bytes.");
+  const auto source = std::make_shared<testing::PatchworkSource>();
+  source->text(strings.message.str());
+  const TypedSource typed(source, strings.tensor());
+  for (const size_t at : {size_t{0}, strings.payload.size() / 2, strings.payload.size() - 100}) {
+    const uint64_t before = source->bytes_read();
+    EXPECT_EQ(read_text(typed, at, 100), strings.payload.substr(at, 100));
+    EXPECT_LE(source->bytes_read() - before, 200'000u) << at;
+  }
+}
+
 TEST(TypedStrings, LengthMustFitInFourBytes) {
   const auto open = [](uint64_t size) {
     const auto source = std::make_shared<testing::PatchworkSource>();

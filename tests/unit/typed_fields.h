@@ -64,7 +64,13 @@ class TypedFieldWriter {
 
  private:
   // Of any size, with bits set where the type has none: they are dropped.
-  uint64_t random_value() { return random_() % 5 == 0 ? 0 : random_() >> (random_() % 64); }
+  uint64_t random_value() {
+    switch (random_() % 6) {
+      case 0: return 0;
+      case 1: return random_() << 32;  // of which a 32-bit type has nothing
+      default: return random_() >> (random_() % 64);
+    }
+  }
 
   std::string payload(const std::vector<uint64_t>& values) const {
     std::string bytes;

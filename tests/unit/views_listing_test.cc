@@ -93,7 +93,7 @@ TEST_F(ListingTest, LinesStayLinesWhateverTheFileQuotes) {
 }
 
 TEST_F(ListingTest, LinesStayLinesWhateverTheFilesName) {
-  const auto model = open({tensor("a", type::float32, {1})}, "m\nfolder/0: forged.onnx");
+  const auto model = open({tensor("a", type::float32, {1})}, "m\n0: forged.onnx");
   EXPECT_EQ(lines(problems_txt(*model, path_of)), 1u);
 }
 
