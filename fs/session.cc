@@ -44,9 +44,8 @@ std::string escape(const std::string& value) {
   return text;
 }
 
-// With the default of 128 KiB the kernel asks for a cold file in eighths of what one request can carry; more than this
-// gains nothing and costs random reads. Root may change
-// it for this mount; for others it stays as it is.
+// With the default of 128 KiB the kernel asks for a cold file in eighths of what one request can carry; more than what
+// is set here gains nothing and costs random reads. Root may change it for this mount; for others it stays as it is.
 void raise_read_ahead(const std::string& mount_point) {
   MountedModel mounted;
   if (!find_mounted(mount_point, mounted)) return;
