@@ -36,9 +36,12 @@ void list_dots(uint64_t self, uint64_t parent, uint64_t offset, const Filesystem
 
 }  // namespace
 
-FolderFilesystem::FolderFilesystem(const std::string& folder, Ownership ownership, OpenModel open_model,
-                                   std::function<std::string()> status)
-    : members_(folder), ownership_(ownership), open_model_(std::move(open_model)), status_(std::move(status)) {}
+FolderFilesystem::FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership,
+                                   OpenModel open_model, std::function<std::string()> status)
+    : members_(folder, mount_point),
+      ownership_(ownership),
+      open_model_(std::move(open_model)),
+      status_(std::move(status)) {}
 
 const FolderMember* FolderFilesystem::folder_at(uint64_t inode) const {
   const FolderMember& member = members_.member(member_of(inode));

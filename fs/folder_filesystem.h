@@ -26,7 +26,7 @@ class FolderFilesystem final : public Filesystem {
  public:
   // `open_model` makes the mount of the model at a path. `status` gives the content of .onnxfs/status.json.
   using OpenModel = std::function<std::shared_ptr<const Filesystem>(const std::string& path)>;
-  FolderFilesystem(const std::string& folder, Ownership ownership, OpenModel open_model,
+  FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership, OpenModel open_model,
                    std::function<std::string()> status);
 
   Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;

@@ -18,8 +18,10 @@ bool is_model_name(std::string_view name) { return name.ends_with(".onnx") || na
 
 }  // namespace
 
-FolderMembers::FolderMembers(const std::string& folder)
-    : folder_(folder), fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+FolderMembers::FolderMembers(const std::string& folder, const std::string& mount_point)
+    : folder_(folder),
+      hidden_(mount_point.starts_with(folder + "/") ? mount_point.substr(folder.size() + 1) : ""),
+      fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (!fd_) fail(errno, "cannot open the folder {}: {}", folder, describe_errno(errno));
   members_.emplace(0, std::make_unique<FolderMember>());
 }
@@ -65,6 +67,10 @@ std::string FolderMembers::absolute_path(const FolderMember& member) const {
   return member.path.empty() ? folder_ : folder_ + "/" + member.path;
 }
 
+std::string FolderMembers::path_in(const FolderMember& folder, std::string_view name) {
+  return folder.path.empty() ? std::string(name) : fmt::format("{}/{}", folder.path, name);
+}
+
 UniqueFd FolderMembers::open_folder(const FolderMember& folder) const {
   open_how how{};
   how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -79,6 +85,7 @@ UniqueFd FolderMembers::open_folder(const FolderMember& folder) const {
 
 const FolderMember* FolderMembers::see(int folder_fd, const FolderMember& folder, std::string_view name) {
   const std::string text(name);
+  if (!hidden_.empty() && path_in(folder, name) == hidden_) return nullptr;
   struct stat status;
   if (::fstatat(folder_fd, text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return nullptr;
   if (S_ISDIR(status.st_mode)) return add(folder, name, FolderMember::Kind::folder, {});
@@ -101,7 +108,7 @@ const FolderMember* FolderMembers::add(const FolderMember& folder, std::string_v
   member->kind = kind;
   member->parent = folder.number;
   member->name = name;
-  member->path = folder.path.empty() ? std::string(name) : fmt::format("{}/{}", folder.path, name);
+  member->path = path_in(folder, name);
   member->identity = identity;
   const uint64_t seed = identity.size ^ static_cast<uint64_t>(identity.mtime.tv_sec) << 20 ^
                         static_cast<uint64_t>(identity.mtime.tv_nsec);

@@ -36,8 +36,9 @@ class FolderMembers {
   static constexpr uint32_t first_number = 2;
   static constexpr uint32_t most_members = (1u << 23) - 1;
 
-  // Throws Error as open(2) does.
-  explicit FolderMembers(const std::string& folder);
+  // `mount_point` is where all this is mounted. When it lies in the folder it is passed over: to ask what it is would
+  // be to ask ourselves. Both paths are absolute and without links. Throws Error as open(2) does.
+  explicit FolderMembers(const std::string& folder, const std::string& mount_point = "");
 
   const std::string& folder() const noexcept { return folder_; }
 
@@ -57,6 +58,7 @@ class FolderMembers {
   std::string absolute_path(const FolderMember& member) const;
 
  private:
+  static std::string path_in(const FolderMember& folder, std::string_view name);
   struct Children {
     std::vector<const FolderMember*> in_order;
     std::unordered_map<std::string, size_t> place_of;  // of the newest of a name
@@ -68,6 +70,7 @@ class FolderMembers {
                           const FileIdentity& identity);
 
   std::string folder_;
+  std::string hidden_;  // the path of the mount point in it, or ""
   UniqueFd fd_;
   mutable std::mutex mutex_;  // guards what follows
   std::unordered_map<uint32_t, std::unique_ptr<FolderMember>> members_;

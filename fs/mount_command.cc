@@ -41,7 +41,10 @@ std::shared_ptr<const Filesystem> folder_filesystem(const MountFacts& facts, Own
   const auto open_model = [ownership](const std::string& path) {
     return std::make_shared<ModelFilesystem>(Model::open(path), ownership, nullptr);
   };
-  return std::make_shared<FolderFilesystem>(facts.model_path, ownership, open_model,
+  if ((facts.model_path + "/").starts_with(facts.mount_point + "/")) {
+    fail(EINVAL, "a mount at {} would hide the folder {} from itself", facts.mount_point, facts.model_path);
+  }
+  return std::make_shared<FolderFilesystem>(facts.model_path, facts.mount_point, ownership, open_model,
                                             [facts] { return folder_status_json(facts); });
 }
 

@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from mounting import onnxfs, until
+from mounting import Mount, onnxfs, refusal, until
 from onnx_wire import FLOAT, Hole, graph, tensor, write_model
 
 
@@ -123,6 +123,24 @@ def test_many_models_cost_no_memory(mount, tmp_path):
         assert anonymous < 24 * 1024
         assert len(os.listdir(f"/proc/{mnt.pid}/fd")) < 200
     shutil.rmtree(zoo)
+
+
+def test_mounted_inside_itself(zoo):
+    """README's own example. The mount does not show itself, and asks itself nothing."""
+    mount = Mount(zoo, zoo / "mnt")
+    try:
+        (zoo / "mnt").mkdir()
+        mount.start()
+        assert names(mount.path) == [".onnxfs", "a.onnx", "broken.onnx", "folder.onnx", "sub"]
+        assert not (mount.path / "mnt").exists()
+        assert sum(len(files) for _, _, files in os.walk(mount.path)) > 10
+    finally:
+        mount.finish()
+
+
+@pytest.mark.parametrize("place", [".", ".."])
+def test_mounted_over_itself(zoo, place):
+    assert "hide" in refusal(zoo, zoo / place)
 
 
 def test_a_folder_that_is_missing(tmp_path):
