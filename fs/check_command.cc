@@ -1,10 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 
 #include "core/bytes/error.h"
 #include "core/onnx/model.h"
 #include "core/views/listing.h"
+#include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/tree.h"
 
@@ -35,15 +35,11 @@ int check_command(int count, char** argument_values) {
   app.footer(
       "Exit status: 0 nothing is wrong, 1 something is, 2 the file cannot be examined.\n\n"
       "Example:\n  onnxfs check resnet50.onnx");
-  try {
-    app.parse(count, argument_values);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   const auto model = Model::open(path);
   read_what_is_uncounted(*model);
   const Tree tree(model->catalog());
-  const std::string problems = problems_txt(*model, [&tree](uint32_t tensor) { return tree.path_of_tensor(tensor); });
+  const std::string problems = problems_txt(*model, tree.paths_for_listing());
   std::fwrite(problems.data(), 1, problems.size(), stdout);
   return problems.empty() ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include <cerrno>
+#include <unordered_set>
 
 #include "core/bytes/error.h"
 
@@ -34,22 +35,25 @@ const FolderMember& FolderMembers::member(uint32_t number) const {
 }
 
 const FolderMember* FolderMembers::find(const FolderMember& folder, std::string_view name) {
-  const UniqueFd fd = open_folder(folder);
+  const auto found = look(open_folder(folder).get(), folder, name);
+  if (!found) return nullptr;
   const std::lock_guard lock(mutex_);
-  return see(fd.get(), folder, name);
+  return add(folder, *found);
 }
 
 std::vector<const FolderMember*> FolderMembers::list(const FolderMember& folder) {
-  UniqueFd fd = open_folder(folder);
+  const UniqueFd fd = open_folder(folder);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::dup(fd.get())), &::closedir);
   if (!stream) fail(errno, "cannot list {}: {}", absolute_path(folder), describe_errno(errno));
-  const std::lock_guard lock(mutex_);
-  std::unordered_map<const FolderMember*, bool> present;
+  std::vector<Found> all;
   while (const dirent* entry = ::readdir(stream.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    if (const FolderMember* member = see(fd.get(), folder, name)) present[member] = true;
+    if (auto found = look(fd.get(), folder, name)) all.push_back(std::move(*found));
   }
+  const std::lock_guard lock(mutex_);
+  std::unordered_set<const FolderMember*> present;
+  for (const Found& found : all) present.insert(add(folder, found));
   std::vector<const FolderMember*> result = children_[folder.number].in_order;
   for (const FolderMember*& member : result) {
     if (!present.contains(member)) member = nullptr;
@@ -83,22 +87,25 @@ UniqueFd FolderMembers::open_folder(const FolderMember& folder) const {
   return fd;
 }
 
-const FolderMember* FolderMembers::see(int folder_fd, const FolderMember& folder, std::string_view name) {
-  const std::string text(name);
-  if (!hidden_.empty() && path_in(folder, name) == hidden_) return nullptr;
+std::optional<FolderMembers::Found> FolderMembers::look(int folder_fd, const FolderMember& folder,
+                                                        std::string_view name) const {
+  if (!hidden_.empty() && path_in(folder, name) == hidden_) return std::nullopt;
+  Found found{std::string(name), FolderMember::Kind::folder, {}};
   struct stat status;
-  if (::fstatat(folder_fd, text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return nullptr;
-  if (S_ISDIR(status.st_mode)) return add(folder, name, FolderMember::Kind::folder, {});
-  if (!is_model_name(name) || ::fstatat(folder_fd, text.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) {
-    return nullptr;
+  if (::fstatat(folder_fd, found.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  if (S_ISDIR(status.st_mode)) return found;
+  if (!is_model_name(name) || ::fstatat(folder_fd, found.name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) {
+    return std::nullopt;
   }
-  return add(folder, name, FolderMember::Kind::model, FileIdentity::of(status));
+  found.kind = FolderMember::Kind::model;
+  found.identity = FileIdentity::of(status);
+  return found;
 }
 
-const FolderMember* FolderMembers::add(const FolderMember& folder, std::string_view name, FolderMember::Kind kind,
-                                       const FileIdentity& identity) {
+const FolderMember* FolderMembers::add(const FolderMember& folder, const Found& found) {
+  const auto& [name, kind, identity] = found;
   Children& children = children_[folder.number];
-  const auto known = children.place_of.find(std::string(name));
+  const auto known = children.place_of.find(name);
   if (known != children.place_of.end()) {
     const FolderMember* member = children.in_order[known->second];
     if (member->kind == kind && member->identity == identity) return member;
@@ -118,7 +125,7 @@ const FolderMember* FolderMembers::add(const FolderMember& folder, std::string_v
   member->number = number;
   const FolderMember* result = member.get();
   members_.emplace(number, std::move(member));
-  children.place_of[std::string(name)] = children.in_order.size();
+  children.place_of[name] = children.in_order.size();
   children.in_order.push_back(result);
   return result;
 }

@@ -65,9 +65,16 @@ class FolderMembers {
   };
 
   UniqueFd open_folder(const FolderMember& folder) const;
-  const FolderMember* see(int folder_fd, const FolderMember& folder, std::string_view name);  // with the lock held
-  const FolderMember* add(const FolderMember& folder, std::string_view name, FolderMember::Kind kind,
-                          const FileIdentity& identity);
+
+  // What is called `name` on disk, if it may be a member. Takes no lock, since a slow disk may keep it.
+  struct Found {
+    std::string name;
+    FolderMember::Kind kind;
+    FileIdentity identity;
+  };
+  std::optional<Found> look(int folder_fd, const FolderMember& folder, std::string_view name) const;
+
+  const FolderMember* add(const FolderMember& folder, const Found& found);  // with the lock held
 
   std::string folder_;
   std::string hidden_;  // the path of the mount point in it, or ""

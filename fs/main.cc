@@ -11,7 +11,7 @@ int main(int count, char** arguments) {
   const std::string_view command = count > 1 ? arguments[1] : "";
   try {
     if (command == "check") return check_command(count - 1, arguments + 1);
-    if (command == "umount") return umount_command(count - 1, arguments + 1);
+    if (command == "umount" || command == "unmount") return umount_command(count - 1, arguments + 1);
     if (command == "mount") return mount_command(count - 1, arguments + 1);
     return mount_command(count, arguments);
   } catch (const std::exception& error) {

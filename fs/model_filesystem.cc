@@ -112,7 +112,7 @@ Entry ModelFilesystem::entry_of(Place at) const {
 bool ModelFilesystem::is_absent(uint32_t number) const {
   const Node& node = tree_.node(number);
   return node.kind == Node::Kind::document && static_cast<Document>(node.subject) == Document::problems_txt &&
-         model_->findings().empty();
+         !model_->has_findings();
 }
 
 uint64_t ModelFilesystem::size_of(Place at) const {
@@ -136,6 +136,8 @@ uint64_t ModelFilesystem::document_size(Document wanted) const {
     return *made.size;
   } catch (const Error&) {
     return 0;
+  } catch (const std::bad_alloc&) {
+    return 0;
   }
 }
 
@@ -153,12 +155,11 @@ std::shared_ptr<const Rope> ModelFilesystem::document(Document wanted) const {
 }
 
 std::string ModelFilesystem::make(Document wanted) const {
-  const auto path_of = [this](uint32_t tensor) { return tree_.path_of_tensor(tensor); };
   switch (wanted) {
     case Document::model_json: return model_json(*model_);
-    case Document::index_tsv: return index_tsv(*model_, path_of);
+    case Document::index_tsv: return index_tsv(*model_, tree_.paths_for_listing());
     case Document::graph_txt: return graph_txt(*model_);
-    case Document::problems_txt: return problems_txt(*model_, path_of);
+    case Document::problems_txt: return problems_txt(*model_, tree_.paths_for_listing());
     case Document::status_json: return status_();
   }
   return {};
@@ -233,7 +234,9 @@ uint32_t ModelFilesystem::tensor_at(uint64_t inode) const {
 
 std::vector<std::string_view> ModelFilesystem::attribute_names(uint64_t inode) const {
   if (place(inode).facet != Facet::payload) return {};
+  constexpr size_t longest_value = 65536;  // that the kernel takes (XATTR_SIZE_MAX)
   std::vector<std::string_view> names{name_attribute, dtype_attribute, shape_attribute};
+  std::erase_if(names, [&](std::string_view name) { return attribute(inode, name).size() > longest_value; });
   if (model_->problem(tensor_at(inode)).empty()) names.push_back(hash_attribute);
   return names;
 }

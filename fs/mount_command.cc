@@ -1,10 +1,10 @@
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <ctime>
 #include <filesystem>
 
 #include "core/bytes/error.h"
+#include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/daemon.h"
 #include "fs/folder_filesystem.h"
@@ -82,11 +82,7 @@ int mount_command(int count, char** argument_values) {
   app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
   app.footer(
       "Also: onnxfs umount MNT, onnxfs check MODEL\n\nExample:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");
-  try {
-    app.parse(count, argument_values);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   return mount(arguments);
 }
 

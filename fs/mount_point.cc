@@ -101,7 +101,10 @@ void unmount(const std::string& path, bool lazily) {
   if (::geteuid() == 0) {
     if (::umount2(path.c_str(), UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0)) == 0) return;
     const int code = errno;
-    if (code == EBUSY) fail(code, "{} is in use: a program has a file open or its working directory there", path);
+    if (code == EBUSY)
+      fail(code,
+           "{} is in use: a program has a file open or its working directory there, or something is mounted below it",
+           path);
     fail(code, "cannot unmount {}: {}", path, describe_errno(code));
   }
   if (run_fusermount(path, lazily) != 0) {

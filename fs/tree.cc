@@ -201,9 +201,30 @@ std::optional<uint32_t> Tree::find(const Key& key) const {
   return found == index_.end() ? std::nullopt : std::optional(*found);
 }
 
-std::string Tree::path(uint32_t number) const {
+std::function<std::string(uint32_t)> Tree::paths_for_listing() const {
+  constexpr size_t enough = size_t{64} << 20;
+  constexpr size_t longest_opened = 4096;  // PATH_MAX
+  return [this, told = size_t{0}](uint32_t tensor) mutable {
+    std::string result = path_of_tensor(tensor, told < enough ? SIZE_MAX : longest_opened);
+    told += result.size();
+    return result;
+  };
+}
+
+std::string Tree::path(uint32_t number, size_t longest) const {
+  constexpr size_t shown_of_longer = 300;
   std::vector<std::string_view> names;
-  for (; number != root; number = nodes_[number].parent) names.push_back(nodes_[number].name);
+  size_t length = 0;
+  for (; number != root && length <= longest; number = nodes_[number].parent) {
+    names.push_back(nodes_[number].name);
+    length += names.back().size() + 1;
+  }
+  if (length > longest) {
+    size_t kept = 0;
+    for (length = 0; kept < names.size() && length <= shown_of_longer; ++kept) length += names[kept].size() + 1;
+    names.resize(kept);
+    names.emplace_back("...");
+  }
   std::ranges::reverse(names);
   return fmt::format("{}", fmt::join(names, "/"));
 }

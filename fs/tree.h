@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -63,9 +64,16 @@ class Tree {
   std::optional<uint32_t> find_entry(uint32_t folder, std::string_view name) const;
   std::optional<uint32_t> find_tensor(uint32_t folder, std::string_view stem) const;
 
-  // "initializers/encoder/W": of a tensor without a suffix.
-  std::string path(uint32_t node) const;
-  std::string path_of_tensor(uint32_t tensor) const { return path(node_of_tensor_[tensor]); }
+  // "initializers/encoder/W": of a tensor without a suffix. Of one that is longer than `longest` bytes, the end behind
+  // ".../".
+  std::string path(uint32_t node, size_t longest = SIZE_MAX) const;
+  std::string path_of_tensor(uint32_t tensor, size_t longest = SIZE_MAX) const {
+    return path(node_of_tensor_[tensor], longest);
+  }
+
+  // Gives the paths of tensors for one listing. Many tensors may stand under one name of a megabyte: after enough
+  // bytes, those longer than any path that can be opened are given by their ends.
+  std::function<std::string(uint32_t tensor)> paths_for_listing() const;
 
  private:
   friend class TreeBuilder;

@@ -2,13 +2,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/bytes/error.h"
 #include "core/bytes/unique_fd.h"
+#include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/mount_point.h"
 
@@ -45,11 +45,7 @@ int umount_command(int count, char** argument_values) {
   CLI::App app("Unmounts a model. Fails while a program uses the mount.", "onnxfs umount");
   app.add_option("MNT", mount_point, "The folder that the model is mounted at")->required();
   app.footer("Example:\n  onnxfs umount mnt");
-  try {
-    app.parse(count, argument_values);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   return umount(mount_point);
 }
 

@@ -120,6 +120,10 @@ std::string recognise_foreign(std::string_view head) {
     return fmt::format("a git-lfs pointer, not the model (oid {}, {} bytes); fetch it with `git lfs pull`",
                        pointer_value(head, "oid "), pointer_value(head, "size "));
   }
+  // torch.save writes a zip archive with a pickle as its first or second member.
+  if (head.starts_with("PK\x03\x04") && head.find("/data.pkl") != head.npos) {
+    return "a PyTorch checkpoint, not an ONNX model; export it with torch.onnx";
+  }
   for (const Magic& magic : magics) {
     if (head.size() >= magic.offset && head.substr(magic.offset).starts_with(magic.bytes)) {
       return std::string(magic.meaning);

@@ -117,6 +117,12 @@ std::vector<Finding> Model::findings() const {
   return result;
 }
 
+bool Model::has_findings() const {
+  if (!catalog_.findings().empty() || !gaps_.empty()) return true;
+  const std::lock_guard lock(mutex_);
+  return !found_late_.empty();
+}
+
 std::optional<timespec> Model::found_late_at() const {
   const std::lock_guard lock(mutex_);
   return found_late_at_;

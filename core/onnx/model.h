@@ -39,6 +39,8 @@ class Model {
   // Those of the catalog, those of its data files, and those that reading brought up since.
   std::vector<Finding> findings() const;
 
+  bool has_findings() const;
+
   // When reading last brought one up.
   std::optional<timespec> found_late_at() const;
 

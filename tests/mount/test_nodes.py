@@ -273,3 +273,12 @@ def test_delayed_initializers(mounted, tmp_path):
         lines = [line.split(":")[0] for line in mnt.problems()]
         assert [line for line in lines if line.startswith("delayed/")] == [f"delayed/{name}" for name in broken]
         assert not (mnt.path / "attributes").exists()
+
+
+def test_a_long_name_is_not_told_for_each_tensor(mounted):
+    """Paths longer than any that can be opened are shown by their ends in a listing that they would fill."""
+    inner = graph([weight(f"w{i}", i) for i in range(5000)])
+    with mounted(node("If", ["c"], ["o"], "x/" * 100_000 + "n", [attribute("b", 5).message(6, inner)])) as mnt:
+        listing = mnt.text("index.tsv")
+        assert len(listing.splitlines()) == 5001 and len(listing) < 80 << 20
+        assert all("/b/initializers/w" in line for line in listing.splitlines()[1:])

@@ -13,10 +13,10 @@ from mounting import BINARY, one_line, onnxfs, refusal, run
 from onnx_wire import FLOAT, INT64, Message, graph, model, tensor
 
 
-def zipped():
+def zipped(member="model/weights.txt"):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("archive/data.pkl", b"weights")
+        archive.writestr(member, b"weights")
     return buffer.getvalue()
 
 
@@ -44,6 +44,7 @@ agraph (float[N] x) => (float[N] y) { y = Identity(x) }
 KINDS = {
     "git-lfs pointer": ("m.onnx", LFS_POINTER, "lfs"),
     "zip": ("m.onnx", zipped(), "zip"),
+    "what torch.save writes": ("m.pt", zipped("archive/data.pkl"), "pytorch"),
     "gzip": ("m.onnx", gzip.compress(model(graph()).to_bytes()), "gzip"),
     "pickle 2": ("m.onnx", pickle.dumps({"w": [1.0, 2.0]}, 2), "pickle"),
     "pickle 4": ("m.pkl", pickle.dumps({"w": [1.0, 2.0]}, 4), "pickle"),
