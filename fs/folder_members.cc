@@ -47,9 +47,7 @@ std::vector<const FolderMember*> FolderMembers::list(const FolderMember& folder)
   if (!stream) fail(errno, "cannot list {}: {}", absolute_path(folder), describe_errno(errno));
   std::vector<Found> all;
   while (const dirent* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    if (auto found = look(fd.get(), folder, name)) all.push_back(std::move(*found));
+    if (auto found = look(fd.get(), folder, entry->d_name)) all.push_back(std::move(*found));
   }
   const std::lock_guard lock(mutex_);
   std::unordered_set<const FolderMember*> present;
@@ -89,6 +87,7 @@ UniqueFd FolderMembers::open_folder(const FolderMember& folder) const {
 
 std::optional<FolderMembers::Found> FolderMembers::look(int folder_fd, const FolderMember& folder,
                                                         std::string_view name) const {
+  if (name == "." || name == "..") return std::nullopt;
   if (!hidden_.empty() && path_in(folder, name) == hidden_) return std::nullopt;
   Found found{std::string(name), FolderMember::Kind::folder, {}};
   struct stat status;

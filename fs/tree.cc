@@ -202,7 +202,7 @@ std::optional<uint32_t> Tree::find(const Key& key) const {
 }
 
 std::function<std::string(uint32_t)> Tree::paths_for_listing() const {
-  constexpr size_t enough = size_t{64} << 20;
+  constexpr size_t enough = size_t{32} << 20;
   constexpr size_t longest_opened = 4096;  // PATH_MAX
   return [this, told = size_t{0}](uint32_t tensor) mutable {
     std::string result = path_of_tensor(tensor, told < enough ? SIZE_MAX : longest_opened);

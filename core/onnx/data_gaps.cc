@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "core/bytes/utf8.h"
 
@@ -62,11 +64,18 @@ void examine(std::vector<Use>& uses, const DataFile& file, std::vector<Finding>&
 
 std::vector<Finding> find_gaps(const std::deque<Tensor>& tensors, const std::vector<DataFile>& files,
                                const FileIdentity& model) {
+  // Two locations may be one file.
+  std::map<std::pair<dev_t, ino_t>, size_t> first_name;
+  const auto file_of = [&](size_t i) {
+    if (!files[i].source) return i;
+    const FileIdentity& identity = files[i].source->identity();
+    return first_name.try_emplace({identity.device, identity.inode}, i).first->second;
+  };
   std::vector<std::vector<Use>> uses(files.size());
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
     if (tensor.data_file != Tensor::no_index && tensor.in_one_piece && tensor.nbytes != 0) {
-      uses[tensor.data_file].push_back({tensor.data, i});
+      uses[file_of(tensor.data_file)].push_back({tensor.data, i});
     }
   }
   std::vector<Finding> findings;

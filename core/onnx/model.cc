@@ -93,6 +93,7 @@ Rope Model::typed_payload(uint32_t index) const {
     const std::lock_guard lock(mutex_);
     if (found_late_.emplace(index, error.what()).second) {
       ::clock_gettime(CLOCK_REALTIME, &found_late_at_.emplace());
+      any_found_late_.store(true, std::memory_order_release);
     }
     throw;
   }
@@ -101,7 +102,7 @@ Rope Model::typed_payload(uint32_t index) const {
 std::string Model::problem(uint32_t index) const {
   const Tensor& tensor = catalog_.tensors()[index];
   if (tensor.broken()) return catalog_.findings()[tensor.problem].text;
-  if (tensor.entries_counted) return {};
+  if (!any_found_late_.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(mutex_);
   const auto late = found_late_.find(index);
   return late == found_late_.end() ? std::string() : late->second;

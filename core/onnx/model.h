@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,8 @@ class Model {
   Catalog catalog_;
   Root root_;
   std::vector<Finding> gaps_;
+
+  mutable std::atomic<bool> any_found_late_ = false;  // so that nobody waits to learn that nothing was
 
   mutable std::mutex mutex_;                            // guards what follows
   mutable std::map<uint32_t, Rope> decoded_;            // of long typed fields: their indices are worth keeping

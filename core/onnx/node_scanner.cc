@@ -51,8 +51,8 @@ Tensor plain_tensor(int32_t data_type, ByteRange message, uint64_t elements, uin
 
 void NodeScanner::scan(GraphPlace& graph, ByteRange node, uint64_t position, std::vector<FoundGraph>& found) {
   read_header(node);
-  if (attributes_.empty()) return;
   if (domain_ == delayed_domain && op_type_ == delayed_op_type) return scan_delayed(graph, position, node);
+  if (attributes_.empty()) return;
   const bool is_constant = op_type_ == "Constant" && (domain_.empty() || domain_ == "ai.onnx");
   NodePlace place{&graph, position, {}, {}};
   for (const ByteRange range : attributes_) {
@@ -120,6 +120,7 @@ uint32_t NodeScanner::subgraphs_of(NodePlace& place) {
 void NodeScanner::scan_attribute(NodePlace& place, ByteRange range, bool every_single, bool every_list,
                                  std::vector<FoundGraph>& found) {
   const std::string name = builder_.window().text(fields_.name);
+  attribute_at_ = range.begin;
   add_tensors(place, name);
   add_lists(place, range, name, every_list);
   if (every_single) add_singles(place, name);
@@ -209,21 +210,24 @@ void NodeScanner::add_singles(NodePlace& place, std::string_view name) {
 void NodeScanner::add_graphs(NodePlace& place, std::string_view name, std::vector<FoundGraph>& found) {
   if (!fields_.graph.empty()) {
     found.push_back({builder_.add_section(subgraphs_of(place), Section::Kind::graph, name), fields_.graph});
+    check_type(type_graph, "a graph", false);
   }
   if (!fields_.graphs.empty()) {
     const uint32_t list = builder_.add_section(subgraphs_of(place), Section::Kind::graphs, name);
     for (size_t i = 0; i < fields_.graphs.size(); ++i) {
       found.push_back({builder_.add_section(list, Section::Kind::graph, fmt::to_string(i)), {fields_.graphs[i]}});
     }
+    check_type(type_graphs, "graphs", false);
   }
 }
 
-// Of the tensor that was added last.
-void NodeScanner::check_type(uint64_t expected, std::string_view holds) {
+// Of the tensor that was added last, or of the file.
+void NodeScanner::check_type(uint64_t expected, std::string_view holds, bool is_tensor) {
   if (fields_.type == expected) return;
-  const uint64_t offset = fields_.name.begin;
-  if (!fields_.type) builder_.remark(fmt::format("its attribute has no type, and holds {}", holds), offset);
-  else builder_.remark(fmt::format("its attribute has type {}, but holds {}", *fields_.type, holds), offset);
+  std::string text = fields_.type ? fmt::format("has type {}, but holds {}", *fields_.type, holds)
+                                  : fmt::format("has no type, and holds {}", holds);
+  if (is_tensor) builder_.remark("its attribute " + text, attribute_at_);
+  else builder_.remark_on_file("an attribute " + text, attribute_at_);
 }
 
 void NodeScanner::scan_delayed(GraphPlace& place, uint64_t position, ByteRange node) {

@@ -57,11 +57,12 @@ class NodeScanner {
   void add_lists(NodePlace& place, ByteRange range, std::string_view name, bool every_list);
   void add_singles(NodePlace& place, std::string_view name);
   void add_graphs(NodePlace& place, std::string_view name, std::vector<FoundGraph>& found);
-  void check_type(uint64_t expected, std::string_view holds);
+  void check_type(uint64_t expected, std::string_view holds, bool is_tensor = true);
   void scan_delayed(GraphPlace& place, uint64_t position, ByteRange node);
 
   CatalogBuilder& builder_;
   AttributeFields fields_;
+  uint64_t attribute_at_ = 0;  // where that attribute stands
   // Of the node's header.
   ByteRange name_;
   std::optional<ByteRange> output_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -126,14 +127,17 @@ class Recogniser {
 
   bool is_map(ByteRange range) {
     if (!has_shape(window_, range, map_shape)) return false;
-    std::vector<int64_t> keys;
-    uint64_t string_keys = 0, values = 0;
+    uint64_t keys = 0, string_keys = 0, values = 0;
     int32_t key_type = undefined_type;
     Reader reader(window_, range);
     for (Field field; reader.next(field);) {
       switch (field.number) {
         case field::map::key_type: key_type = static_cast<int32_t>(field.value); break;
-        case field::map::keys: wire::read_integers(window_, field, keys); break;
+        case field::map::keys:
+          keys += field.type == Type::varint
+                      ? 1
+                      : Reader(window_, field.payload).skip_varints(std::numeric_limits<uint64_t>::max());
+          break;
         case field::map::string_keys: ++string_keys; break;
         case field::map::values: {
           Reader sequence(window_, field.payload);
@@ -144,7 +148,7 @@ class Recogniser {
       }
     }
     if (!is_key_type(key_type)) return false;
-    return key_type == string_type ? keys.empty() && string_keys == values : string_keys == 0 && keys.size() == values;
+    return key_type == string_type ? keys == 0 && string_keys == values : string_keys == 0 && keys == values;
   }
 
   bool is_sparse_tensor() {

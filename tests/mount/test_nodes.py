@@ -280,5 +280,5 @@ def test_a_long_name_is_not_told_for_each_tensor(mounted):
     inner = graph([weight(f"w{i}", i) for i in range(5000)])
     with mounted(node("If", ["c"], ["o"], "x/" * 100_000 + "n", [attribute("b", 5).message(6, inner)])) as mnt:
         listing = mnt.text("index.tsv")
-        assert len(listing.splitlines()) == 5001 and len(listing) < 80 << 20
+        assert len(listing.splitlines()) == 5001 and len(listing) < 48 << 20
         assert all("/b/initializers/w" in line for line in listing.splitlines()[1:])
