@@ -45,7 +45,9 @@ FolderFilesystem::FolderFilesystem(const std::string& folder, const std::string&
 
 const FolderMember* FolderFilesystem::folder_at(uint64_t inode) const {
   const FolderMember& member = members_.member(member_of(inode));
-  return member.kind == FolderMember::Kind::folder ? &member : nullptr;
+  if (member.kind != FolderMember::Kind::folder) return nullptr;
+  if ((inode & local_mask) != root_inode) fail(ENOENT, "inode {} does not exist", inode);
+  return &member;
 }
 
 // Links are not counted: 1 says to those who would rely on it that they cannot.
@@ -59,6 +61,7 @@ Entry FolderFilesystem::entry_of(const FolderMember& member) const {
 
 Entry FolderFilesystem::lookup(uint64_t inode, std::string_view name, std::optional<Absence>& absence) const {
   absence.reset();
+  if (inode == status_file) fail(ENOTDIR, "inode {} is no folder", inode);
   if (inode == status_folder) {
     if (name == status_file_name) return entry(status_file);
     absence = Absence{lasting};
@@ -104,6 +107,7 @@ std::unique_ptr<OpenFile> FolderFilesystem::open(uint64_t inode, int flags) cons
 
 void FolderFilesystem::list(uint64_t inode, uint64_t offset, const Visit& visit) const {
   bool go_on = true;
+  if (inode == status_file) fail(ENOTDIR, "inode {} is no folder", inode);
   if (inode == status_folder) {
     list_dots(inode, root_inode, offset, visit, go_on);
     if (go_on && offset <= dots) visit(std::string(status_file_name), status_file, S_IFREG, dots + 1);
@@ -146,6 +150,7 @@ size_t FolderFilesystem::attribute_size(uint64_t inode, std::string_view name) c
 }
 
 std::string FolderFilesystem::attribute(uint64_t inode, std::string_view name) const {
+  if ((inode & local_mask) == root_inode || inode == status_file) fail(ENODATA, "there is no such attribute");
   return opened(members_.member(member_of(inode)))->attribute(inode & local_mask, name);
 }
 
@@ -158,6 +163,7 @@ struct statvfs FolderFilesystem::statistics() const {
 
 // The slot is taken with the lock held; the model is opened without it, which may take as long as its disk does.
 std::shared_ptr<const Filesystem> FolderFilesystem::opened(const FolderMember& model) const {
+  if (model.kind != FolderMember::Kind::model) fail(ENOENT, "there is no such file in {}", model.path);
   const std::shared_ptr<Slot> slot = slot_of(model.number);
   const std::lock_guard lock(slot->opening);
   if (slot->filesystem) return slot->filesystem;

@@ -73,5 +73,36 @@ TEST_F(CommandsTest, NothingMountedCannotBeUnmounted) {
   EXPECT_ERROR(run(umount_command, {"umount", folder_ / "none"}), EINVAL, "no model is mounted at");
 }
 
+struct Checked {
+  int status;
+  std::string text;
+};
+
+Checked check(const std::string& path) {
+  ::testing::internal::CaptureStdout();
+  const int status = run(check_command, {"check", path});
+  return {status, ::testing::internal::GetCapturedStdout()};
+}
+
+TEST_F(CommandsTest, CheckSaysWhatIsWrongAndIsOneThen) {
+  EXPECT_EQ(check(model_).status, 0);
+  EXPECT_EQ(check(model_).text, "");
+  const auto odd = testing::graph({testing::scalar("good"), testing::tensor("broken", 1, {3}).bytes(9, "1234"),
+                                   testing::tensor("late", 7, {5001}).packed(7, std::vector<uint64_t>(5000, 300))});
+  const Checked checked = check(folder_.write("odd.onnx", testing::model(odd).str()));
+  EXPECT_EQ(checked.status, 1);
+  EXPECT_EQ(std::count(checked.text.begin(), checked.text.end(), '\n'), 2);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "initializers/broken: raw_data has 4 bytes", checked.text);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "initializers/late: int64_data has 5000 entries", checked.text);
+}
+
+TEST_F(CommandsTest, CheckOfWhatIsNoModelIsAnError) {
+  EXPECT_ERROR(run(check_command, {"check", folder_ / "none"}), ENOENT, folder_ / "none");
+  EXPECT_ERROR(run(check_command, {"check", folder_.write("z", "PK\x03\x04")}), EINVAL, "a zip archive");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run(check_command, {"check"}), 2);
+  EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
+}
+
 }  // namespace
 }  // namespace onnxfs

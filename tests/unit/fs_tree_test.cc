@@ -11,6 +11,7 @@
 #include "fs/names.h"
 #include "tests/unit/models.h"
 #include "tests/unit/sources.h"
+#include "tests/unit/tensor_paths.h"
 
 namespace onnxfs {
 namespace {
@@ -26,11 +27,7 @@ struct Planted {
     for (const std::string& name : names) tensors.push_back(testing::scalar(name));
     return scan_catalog(testing::guarded(testing::model(testing::graph(tensors)).str()), DataFiles("/", ""), false);
   }
-  Names paths() const {
-    Names result;
-    for (uint32_t i = 0; i < catalog.tensors().size(); ++i) result.push_back(tree.path_of_tensor(i));
-    return result;
-  }
+  Names paths() const { return testing::tensor_paths(tree); }
 
   Catalog catalog;
   Tree tree;
@@ -255,14 +252,14 @@ TEST(Tree, LaterTensorsDoNotMoveEarlierOnes) {
 
 TEST(Tree, ManyEqualNamesCostTheirNumber) {
   const Planted planted(Names(30'000, "same"));
-  EXPECT_EQ(planted.tree.path_of_tensor(29'999), "initializers/same@30000");
+  EXPECT_EQ(planted.paths()[29'999], "initializers/same@30000");
 }
 
 TEST(Tree, NamesMayBeVeryDeep) {
   std::string name;
   for (int i = 0; i < 20'000; ++i) name += "d/";
   const Planted planted({name + "x"});
-  EXPECT_EQ(planted.tree.path_of_tensor(0), "initializers/" + name + "x");
+  EXPECT_EQ(planted.paths()[0], "initializers/" + name + "x");
 }
 
 }  // namespace

@@ -24,6 +24,13 @@ inline std::string varint_bytes(uint64_t value, size_t size = 1) {
 
 inline std::string tag_bytes(uint64_t number, unsigned type) { return varint_bytes(number << 3 | type); }
 
+// What stands before so many bytes of a string, message or packed run.
+inline std::string header_bytes(uint64_t number, uint64_t size) {
+  std::string bytes = tag_bytes(number, 2);
+  bytes += varint_bytes(size);
+  return bytes;
+}
+
 // The low `size` bytes of a number, least significant first.
 inline std::string fixed_bytes(uint64_t value, size_t size) {
   std::string bytes;
@@ -33,12 +40,12 @@ inline std::string fixed_bytes(uint64_t value, size_t size) {
 
 class Message {
  public:
-  Message& varint(uint32_t number, uint64_t value) { return raw(tag_bytes(number, 0) + varint_bytes(value)); }
-  Message& fixed64(uint32_t number, uint64_t value) { return raw(tag_bytes(number, 1) + fixed_bytes(value, 8)); }
-  Message& fixed32(uint32_t number, uint32_t value) { return raw(tag_bytes(number, 5) + fixed_bytes(value, 4)); }
+  Message& varint(uint32_t number, uint64_t value) { return raw(tag_bytes(number, 0)).append(varint_bytes(value)); }
+  Message& fixed64(uint32_t number, uint64_t value) { return raw(tag_bytes(number, 1)).append(fixed_bytes(value, 8)); }
+  Message& fixed32(uint32_t number, uint32_t value) { return raw(tag_bytes(number, 5)).append(fixed_bytes(value, 4)); }
   Message& number(uint32_t field, float value) { return fixed32(field, std::bit_cast<uint32_t>(value)); }
   Message& bytes(uint32_t number, std::string_view value) {
-    return raw(tag_bytes(number, 2) + varint_bytes(value.size())).append(value);
+    return raw(header_bytes(number, value.size())).append(value);
   }
   Message& message(uint32_t number, const Message& value) { return bytes(number, value.str()); }
   Message& packed(uint32_t number, const std::vector<uint64_t>& values) {
@@ -47,7 +54,7 @@ class Message {
     return bytes(number, run);
   }
   Message& group(uint32_t number, const Message& fields) {
-    return raw(tag_bytes(number, 3) + fields.str() + tag_bytes(number, 4));
+    return raw(tag_bytes(number, 3)).append(fields.str()).append(tag_bytes(number, 4));
   }
 
   // Bytes as they are, counted as one field.

@@ -15,6 +15,7 @@ namespace {
 using testing::AllocationWatch;
 using testing::graph;
 using testing::guarded;
+using testing::header_bytes;
 using testing::Message;
 using testing::model;
 using testing::PatchworkSource;
@@ -47,13 +48,13 @@ std::shared_ptr<PatchworkSource> large_model(size_t count, uint64_t size) {
   std::vector<std::string> headers;
   uint64_t graph_size = 0;
   for (size_t i = 0; i < count; ++i) {
-    const std::string head = tensor("tensor." + std::to_string(i), type::uint8, {static_cast<int64_t>(size)}).str() +
-                             tag_bytes(9, 2) + varint_bytes(size);
-    headers.push_back(tag_bytes(5, 2) + varint_bytes(head.size() + size) + head);
+    const std::string head =
+        tensor("tensor." + std::to_string(i), type::uint8, {static_cast<int64_t>(size)}).str() + header_bytes(9, size);
+    headers.push_back(header_bytes(5, head.size() + size) + head);
     graph_size += headers.back().size() + size;
   }
   auto source = std::make_shared<PatchworkSource>();
-  source->text(Message().varint(1, 8).str() + tag_bytes(7, 2) + varint_bytes(graph_size));
+  source->text(Message().varint(1, 8).str() + header_bytes(7, graph_size));
   for (const std::string& header : headers) source->text(header).hole(size);
   return source;
 }
@@ -137,7 +138,7 @@ TEST_F(CostTest, ClaimedEntriesCostNothingWhenTheyAreRead) {
 TEST_F(CostTest, IndexOfATypedFieldIsSmall) {
   constexpr uint64_t count = 4'000'000;
   const auto source = std::make_shared<PatchworkSource>();
-  source->text(tag_bytes(7, 2) + varint_bytes(count)).hole(count);
+  source->text(header_bytes(7, count)).hole(count);
   Tensor numbers;
   numbers.message = {0, source->size()};
   numbers.data_type = type::int64;

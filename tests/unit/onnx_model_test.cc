@@ -112,11 +112,10 @@ TEST_F(ModelTest, WhatReadingShowsIsAFindingFromThenOn) {
 // No length of four bytes says how long it is. The file is a hole.
 TEST_F(ModelTest, ProblemIsToldForEveryTensorThatCannotBeRead) {
   constexpr uint64_t size = uint64_t{1} << 32;
-  const std::string head =
-      tensor("s", type::string, {1}).str() + testing::tag_bytes(6, 2) + testing::varint_bytes(size);
-  const std::string initializer = testing::tag_bytes(5, 2) + testing::varint_bytes(head.size() + size) + head;
-  const std::string file = folder_.write(
-      "model.onnx", testing::tag_bytes(7, 2) + testing::varint_bytes(initializer.size() + size) + initializer);
+  const std::string head = tensor("s", type::string, {1}).str() + testing::header_bytes(6, size);
+  const std::string initializer = testing::header_bytes(5, head.size() + size) + head;
+  const std::string file =
+      folder_.write("model.onnx", testing::header_bytes(7, initializer.size() + size) + initializer);
   ASSERT_EQ(::truncate(file.c_str(), static_cast<off_t>(std::filesystem::file_size(file) + size)), 0);
   const auto model = Model::open(file);
   EXPECT_ERROR(model->payload(0), EIO, "a string of 4294967296 bytes");
@@ -125,12 +124,11 @@ TEST_F(ModelTest, ProblemIsToldForEveryTensorThatCannotBeRead) {
 
 TEST_F(ModelTest, FilesOver2GbAreOrdinary) {
   constexpr uint64_t size = uint64_t{3} << 30;
-  const std::string large =
-      tensor("large", type::uint8, {size}).str() + testing::tag_bytes(9, 2) + testing::varint_bytes(size);
-  const std::string first = testing::tag_bytes(5, 2) + testing::varint_bytes(large.size() + size) + large;
+  const std::string large = tensor("large", type::uint8, {size}).str() + testing::header_bytes(9, size);
+  const std::string first = testing::header_bytes(5, large.size() + size) + large;
   const std::string second = Message().message(5, tensor("last", type::uint8, {4}).bytes(9, "last")).str();
   const uint64_t graph_size = first.size() + size + second.size();
-  const std::string head = testing::tag_bytes(7, 2) + testing::varint_bytes(graph_size) + first;
+  const std::string head = testing::header_bytes(7, graph_size) + first;
   const std::string file = folder_.write("model.onnx", head);
   ASSERT_EQ(::truncate(file.c_str(), static_cast<off_t>(head.size() + size)), 0);
   std::ofstream(file, std::ios::app) << second;

@@ -70,7 +70,7 @@ TEST(TypedOccurrences, LongRunsAreNotRead) {
   const auto source = std::make_shared<PatchworkSource>();
   source->text(Message().packed(7, {1, 2, 3}).str());
   for (const uint32_t number : {4u, 5u, 7u, 9u, 10u, 11u, 6u}) {
-    source->text(testing::tag_bytes(number, 2) + testing::varint_bytes(size)).hole(size);
+    source->text(testing::header_bytes(number, size)).hole(size);
   }
   wire::Window window(source);
   TensorFields fields;

@@ -142,7 +142,7 @@ TEST(TypedSource, LendsCopies) {
 TEST(TypedSource, AnyReadCostsAboutWhatItAsksFor) {
   const auto source = std::make_shared<testing::PatchworkSource>();
   constexpr uint64_t count = 4'000'000;
-  source->text(testing::tag_bytes(7, 2) + testing::varint_bytes(count)).hole(count);
+  source->text(testing::header_bytes(7, count)).hole(count);
   Tensor tensor;
   tensor.message = {0, source->size()};
   tensor.data_type = 7;

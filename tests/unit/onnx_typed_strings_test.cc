@@ -93,7 +93,7 @@ TEST(TypedStrings, AnotherCountIsAnError) {
 TEST(TypedStrings, LargeOnesAreNotRead) {
   constexpr uint64_t size = 100 << 20;
   const auto source = std::make_shared<testing::PatchworkSource>();
-  for (int i = 0; i < 20; ++i) source->text(testing::tag_bytes(6, 2) + testing::varint_bytes(size)).hole(size);
+  for (int i = 0; i < 20; ++i) source->text(testing::header_bytes(6, size)).hole(size);
   Tensor tensor;
   tensor.message = {0, source->size()};
   tensor.data_type = string_type;
@@ -109,7 +109,7 @@ TEST(TypedStrings, AnyReadCostsAboutWhatItAsksFor) {
   for (int i = 0; i < 100'000; ++i) strings.add("ten bytes.");
   const auto source = std::make_shared<testing::PatchworkSource>();
   source->text(strings.message.str());
-  const TypedSource typed(source, strings.tensor());
+  const TypedSource typed(source, testing::layout_of(strings.tensor()));
   for (const size_t at : {size_t{0}, strings.payload.size() / 2, strings.payload.size() - 100}) {
     const uint64_t before = source->bytes_read();
     EXPECT_EQ(read_text(typed, at, 100), strings.payload.substr(at, 100));
@@ -120,7 +120,7 @@ TEST(TypedStrings, AnyReadCostsAboutWhatItAsksFor) {
 TEST(TypedStrings, LengthMustFitInFourBytes) {
   const auto open = [](uint64_t size) {
     const auto source = std::make_shared<testing::PatchworkSource>();
-    source->text(testing::tag_bytes(6, 2) + testing::varint_bytes(size)).hole(size);
+    source->text(testing::header_bytes(6, size)).hole(size);
     Tensor tensor;
     tensor.message = {0, source->size()};
     tensor.data_type = string_type;

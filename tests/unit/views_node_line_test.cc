@@ -178,9 +178,7 @@ TEST(NodeLine, NestedGraphsAreListedInFileOrder) {
 
 TEST(NodeLine, PayloadsAreNotTouched) {
   constexpr uint64_t size = 100 << 20;
-  const auto field = [](uint32_t number, uint64_t length) {
-    return testing::tag_bytes(number, 2) + testing::varint_bytes(length);
-  };
+  const auto field = [](uint32_t number, uint64_t length) { return testing::header_bytes(number, length); };
   const std::string raw = tensor("t", type::uint8, {size}).str() + field(9, size);
   const std::string as_tensor = field(5, raw.size() + size) + raw;
   const std::string as_text = field(4, size);

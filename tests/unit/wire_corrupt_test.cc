@@ -15,6 +15,7 @@ namespace {
 using testing::caught;
 using testing::Caught;
 using testing::guarded;
+using testing::header_bytes;
 using testing::Message;
 using testing::tag_bytes;
 using testing::varint_bytes;
@@ -121,11 +122,11 @@ TEST(CorruptWire, LengthsNearTheEndOfTheAddressSpace) {
   const std::string rest(40, 'r');
   for (const uint64_t length : {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 40, UINT64_MAX - 64, uint64_t{1} << 63,
                                 (uint64_t{1} << 63) - 1, uint64_t{1} << 32, uint64_t{41}}) {
-    const std::string bytes = Message().varint(1, 1).str() + tag_bytes(2, 2) + varint_bytes(length) + rest;
+    const std::string bytes = Message().varint(1, 1).str() + header_bytes(2, length) + rest;
     EXPECT_ERROR(read_fields(bytes), EBADMSG,
                  "truncated at offset " + std::to_string(bytes.size()) + ": field 2 at 2 needs " +
                      std::to_string(length) + " bytes and 40 are left");
-    const std::string in_group = tag_bytes(1, 3) + tag_bytes(2, 2) + varint_bytes(length) + rest;
+    const std::string in_group = tag_bytes(1, 3) + header_bytes(2, length) + rest;
     EXPECT_ERROR(read_fields(in_group), EBADMSG, "truncated at offset " + std::to_string(in_group.size()));
   }
 }

@@ -131,7 +131,7 @@ TEST(Window, FieldsMayStraddleItsEdges) {
 TEST(Window, PayloadsAreSkippedAndNotRead) {
   constexpr uint64_t payload = 100 << 20;
   const auto source = std::make_shared<PatchworkSource>();
-  const std::string header = testing::tag_bytes(9, 2) + testing::varint_bytes(payload);
+  const std::string header = testing::header_bytes(9, payload);
   source->text(Message().varint(1, 5).str() + header).hole(payload);
   source->text(Message().group(3, Message().varint(1, 1)).str() + header).hole(payload);
   source->text(testing::tag_bytes(4, 3) + header).hole(payload).text(testing::tag_bytes(4, 4));
