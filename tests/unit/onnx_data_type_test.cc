@@ -131,19 +131,19 @@ TEST(PayloadSize, RoundsUpToBytes) {
 TEST(PayloadSize, EndsWith63BitsForEveryType) {
   __extension__ using Wide = unsigned __int128;
   for (const DataType& type : all_data_types()) {
-    const uint64_t bits = std::max<uint64_t>(type.bits, 1);
-    const auto border =
-        static_cast<uint64_t>(Wide{INT64_MAX} * 8 / bits > INT64_MAX ? Wide{INT64_MAX} : Wide{INT64_MAX} * 8 / bits);
-    for (const uint64_t elements : {border - 9, border - 1, border, border + 1, border + 9, border * 2}) {
-      const Wide expected = (Wide{elements} * type.bits + 7) / 8;
-      const auto size = payload_size(type, elements);
-      EXPECT_EQ(size.has_value(), expected <= INT64_MAX) << type.name << " " << elements;
-      EXPECT_EQ(size.value_or(0), size ? static_cast<uint64_t>(expected) : 0) << type.name << " " << elements;
+    const Wide border = Wide{INT64_MAX} * 8 / std::max<uint64_t>(type.bits, 1);
+    for (const Wide elements : {border - 9, border - 1, border, border + 1, border + 2, border + 9, Wide{UINT64_MAX}}) {
+      if (elements > UINT64_MAX) continue;
+      const Wide expected = (elements * type.bits + 7) / 8;
+      const auto count = static_cast<uint64_t>(elements);
+      const auto size = payload_size(type, count);
+      EXPECT_EQ(size.has_value(), expected <= INT64_MAX) << type.name << " " << count;
+      EXPECT_EQ(size.value_or(0), size ? static_cast<uint64_t>(expected) : 0) << type.name << " " << count;
     }
   }
 }
 
-TEST(TypedEntries, AreTwoForComplexAndByteByByteForSmallTypes) {
+TEST(TypedEntryCount, IsTwoForComplexAndOneAByteForSmallTypes) {
   const auto entries = [](int32_t type, uint64_t elements) { return typed_entries(*find_data_type(type), elements); };
   for (const Row& row : rows) {
     if (row.bits == 4) {
