@@ -2,7 +2,6 @@
 #include "fs/folder_filesystem.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -170,6 +169,15 @@ TEST_F(FolderFilesystemTest, ManyModelsAreNotAllKeptOpen) {
   content("many/1.onnx/initializers/w.bin");
   EXPECT_EQ(opened_, before + 1) << "the first ones are not";
   EXPECT_EQ(open_file->content.text(), testing::float_bytes({1})) << "what is open stays so";
+}
+
+TEST_F(FolderFilesystemTest, ModelsInUseAreKept) {
+  for (int i = 0; i < 100; ++i) write(fmt::format("many/{}.onnx", i), {"w"});
+  for (int i = 0; i < 100; ++i) {
+    content(fmt::format("many/{}.onnx/initializers/w.bin", i));
+    content("many/0.onnx/initializers/w.bin");
+  }
+  EXPECT_EQ(opened_, 100);
 }
 
 TEST_F(FolderFilesystemTest, WhatIsNoModelSaysWhy) {

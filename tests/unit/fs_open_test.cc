@@ -14,7 +14,6 @@ using testing::FilesystemTest;
 using testing::graph;
 using testing::Message;
 using testing::model;
-using testing::scalar;
 namespace type = testing::type;
 
 using Json = nlohmann::json;

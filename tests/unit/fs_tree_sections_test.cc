@@ -151,7 +151,7 @@ TEST_F(TreeSectionsTest, ListsStayNearTheSizeOfTheFile) {
     std::optional<Absence> absence;
     const Entry entry = files.lookup(Filesystem::root_inode, name, absence);
     ASSERT_FALSE(absence);
-    EXPECT_LT(entry.attributes.st_size, 100 * static_cast<off_t>(graph.size()) + (80 << 20)) << name;
+    EXPECT_LT(entry.attributes.st_size, 100 * static_cast<off_t>(graph.size()) + (96 << 20)) << name;
   }
 }
 

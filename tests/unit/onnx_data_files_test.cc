@@ -7,9 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <thread>
-
 #include "tests/unit/errors.h"
 #include "tests/unit/sources.h"
 #include "tests/unit/temporary_folder.h"

@@ -60,6 +60,10 @@ TEST_F(DataGapsTest, BytesThatBelongToNoneAreAFinding) {
   EXPECT_EQ(found(300'000, {{0, 10}, {131'072, 168'928}}),
             Texts{"\"w.bin\" has 131062 bytes in a gap that belong to no tensor, the first at offset 10"});
   EXPECT_EQ(model_->findings()[0].tensor, Tensor::no_index);
+  EXPECT_EQ(found(16, {{8, 8}}),
+            Texts{"\"w.bin\" has 8 bytes in a gap that belong to no tensor, the first at offset 0"})
+      << "a whole step of the alignment is no padding";
+  found(30, {{0, 10}, {15, 15}});
   EXPECT_FALSE(model_->findings()[0].offset);
 }
 

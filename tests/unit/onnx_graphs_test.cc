@@ -68,6 +68,34 @@ TEST_F(GraphsTest, NestedGraphsStandBelowTheirNodes) {
               {"subgraphs/case/branches/1/initializers/y", "graph/case.branches/1"}}));
 }
 
+// What is nested in a node stands before what follows the node.
+TEST_F(GraphsTest, TensorsAreInFileOrder) {
+  const Message branches =
+      with(node("If", {}, {"if"}), {attribute("then", attribute_type::graph).message(6, graph({scalar("b")})),
+                                    attribute("else", attribute_type::graph).message(6, graph({scalar("c")}))});
+  const Message list = with(
+      node("Case", {}, {"case"}),
+      {attribute("g", attribute_type::graphs).message(11, graph({scalar("d")})).message(11, graph({scalar("e")}))});
+  const Message main = graph({scalar("a")}).message(1, branches).message(1, list).message(5, scalar("f"));
+  std::string order;
+  const auto model = open(testing::model(main));
+  for (const Tensor& tensor : model->catalog().tensors()) order += tensor.name;
+  EXPECT_EQ(order, "abcdef");
+}
+
+TEST_F(GraphsTest, TheMainGraphMayStandInParts) {
+  const Message first = graph({scalar("a")}).message(1, holding("if", "g", graph({scalar("b")})));
+  EXPECT_EQ(scopes(Message()
+                       .message(7, first)
+                       .varint(1, 8)
+                       .message(7, graph({scalar("c")}))
+                       .message(7, graph_of({constant("k")}))),
+            (Scopes{{"initializers/a", "graph"},
+                    {"subgraphs/if/g/initializers/b", "graph/if.g"},
+                    {"initializers/c", "graph"},
+                    {"attributes/k/value", "graph"}}));
+}
+
 TEST_F(GraphsTest, OnlyTheMainGraphIsCounted) {
   const Message inner = graph({scalar("v"), scalar("w")}).message(1, constant("k")).message(13, Message());
   const Counts counts =

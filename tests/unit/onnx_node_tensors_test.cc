@@ -83,6 +83,8 @@ TEST_F(NodeTensorsTest, ConstantsOfEveryKindAreShown) {
 TEST_F(NodeTensorsTest, SingleValuesAreScalarsOfWhichTheLastCounts) {
   EXPECT_EQ(constant(attribute("value", number).number(2, 1).number(2, 2)), float_bytes({2}));
   EXPECT_EQ(constant(attribute("value", integer).varint(3, 1).bytes(3, "no int").varint(3, 2)), int64_bytes({2}));
+  EXPECT_EQ(constant(attribute("value", integer).varint(3, 2).bytes(3, "no int").fixed64(3, 1)), int64_bytes({2}));
+  EXPECT_EQ(constant(attribute("value", number).number(2, 2).varint(2, 1)), float_bytes({2}));
   EXPECT_EQ(constant(attribute("value", string).bytes(4, "first").bytes(4, "last")), string_bytes({"last"}));
   const auto model = open({with(node("Constant", {}, {"c"}), {attribute("value", number).number(2, 1)})});
   EXPECT_TRUE(model->catalog().tensors()[0].dims.empty());

@@ -103,6 +103,7 @@ TEST_F(RootTest, OtherBytesAreNone) {
   EXPECT_EQ(root(Message().varint(100, 1)), "none");
   EXPECT_EQ(root(Message(numbers).raw("\x0a\xff")), "none");
   EXPECT_EQ(root(testing::graph({numbers})), "none");
+  EXPECT_EQ(root(Message().varint(1, 8).message(7, Message().varint(1, 1))), "none") << "its graph is none";
 }
 
 TEST_F(RootTest, FileThatCannotBeReadIsThatError) {

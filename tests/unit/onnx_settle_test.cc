@@ -116,6 +116,29 @@ TEST_F(SettleTest, SegmentsAreIgnored) {
   EXPECT_EQ(got.tensor.nbytes, 12u);
 }
 
+TEST_F(SettleTest, PaddingThatIsNotZeroIsRemarkedOn) {
+  const std::string note = "the unused bits of its last byte are not zero";
+  const auto notes = [this](int32_t data_type, int64_t elements, const std::string& bytes) {
+    const Settled got = settled(tensor("w", data_type, {elements}).bytes(9, bytes));
+    EXPECT_EQ(got.problem(), "");
+    return got.notes();
+  };
+  EXPECT_EQ(notes(type::int4, 3, "\x21\x43"), std::vector<std::string>{note});
+  EXPECT_EQ(notes(type::int4, 3, "\xff\x0f"), std::vector<std::string>());
+  EXPECT_EQ(notes(type::int4, 4, "\xff\xff"), std::vector<std::string>());
+  EXPECT_EQ(notes(type::uint2, 5, "\xff\x04"), std::vector<std::string>{note});
+  EXPECT_EQ(notes(type::uint2, 5, "\xff\x03"), std::vector<std::string>());
+  EXPECT_EQ(notes(type::float6, 1, "\x40"), std::vector<std::string>{note});
+  EXPECT_EQ(notes(type::float6, 1, "\x3f"), std::vector<std::string>());
+  EXPECT_EQ(notes(type::float6, 4, "\xff\xff\xff"), std::vector<std::string>());
+  const auto external_notes = [this](const std::string& offset) {
+    return settled(external(tensor("w", type::int4, {3}), {{"location", "w.bin"}, {"offset", offset}})).notes();
+  };
+  folder_.write("w.bin", std::string(8, '\xff') + std::string(8, '\0'));
+  EXPECT_EQ(external_notes("6"), std::vector<std::string>{note});
+  EXPECT_EQ(external_notes("7"), std::vector<std::string>());
+}
+
 TEST_F(SettleTest, UnknownTypesShowTheirRawData) {
   for (const int32_t data_type : {type::undefined, 29, 1000, -1}) {
     const Settled got = settled(tensor("w", data_type, {2}).bytes(9, "12345"));

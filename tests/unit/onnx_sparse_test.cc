@@ -5,7 +5,6 @@
 namespace onnxfs {
 namespace {
 
-using testing::findings;
 using testing::float_bytes;
 using testing::int64_bytes;
 using testing::Message;

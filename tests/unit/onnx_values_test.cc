@@ -126,6 +126,23 @@ TEST_F(ValuesTest, DeepNestingIsSaidToBeLeftOut) {
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "nested deeper than any reader goes", findings(*model)[0]);
 }
 
+TEST_F(ValuesTest, DeepMapsAreLeftOutToo) {
+  Message deep = Message().varint(2, 7).packed(3, {5}).message(5, values_of(1, {text("a")}));
+  for (int i = 0; i < 3000; ++i) deep = Message().varint(2, 7).packed(3, {5}).message(5, values_of(4, {deep}));
+  const auto model = open(deep);
+  EXPECT_LT(model->catalog().tensors().size(), 200u);
+  EXPECT_EQ(findings(*model).size(), 1u);
+}
+
+TEST_F(ValuesTest, TensorsAreInFileOrder) {
+  const Message nested =
+      values_of(3, {values_of(1, {text("a"), text("b")}), values_of(1, {text("c")}), values_of(1, {text("d")})});
+  const auto model = open(nested);
+  std::string order;
+  for (uint32_t i = 0; i < 4; ++i) order += model->payload(i).text();
+  EXPECT_EQ(order, "abcd");
+}
+
 TEST_F(ValuesTest, OnlyPbFilesHoldValues) {
   EXPECT_ERROR(open(text("abc"), "value.onnx"), EINVAL, "a single tensor");
   EXPECT_ERROR(open(values_of(1, {text("a")}), "value.onnx"), EINVAL, "no graph");

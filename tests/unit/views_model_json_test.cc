@@ -134,6 +134,14 @@ TEST_F(ModelJsonTest, GraphsInPartsAreOne) {
   EXPECT_EQ(got["counts"]["inputs"], 2);
 }
 
+TEST_F(ModelJsonTest, ValuesOfOneKeyAreAList) {
+  Message message = testing::model(Message());
+  for (const auto& [key, value] : {std::pair{"k", "a"}, {"other", "x"}, {"k", "b"}, {"k", "a"}, {"", ""}}) {
+    message.message(14, entry(key, value));
+  }
+  EXPECT_EQ(json(message)["metadata_props"].dump(), R"({"k":["a","b","a"],"other":"x","":""})");
+}
+
 TEST_F(ModelJsonTest, TextThatIsNotUtf8IsShown) {
   const Json got = json(testing::model(Message().bytes(2, "bad \xff name")).bytes(2, "caf\xc3\xa9"));
   EXPECT_EQ(got["graph_name"], "bad \uFFFD name");

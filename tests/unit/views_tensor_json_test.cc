@@ -13,7 +13,6 @@ namespace {
 using namespace std::string_literals;
 using testing::Dims;
 using testing::external;
-using testing::float_bytes;
 using testing::graph;
 using testing::Message;
 using testing::scalar;
