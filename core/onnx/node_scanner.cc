@@ -67,7 +67,7 @@ void NodeScanner::scan_default(uint32_t defaults, ByteRange attribute, std::vect
   fields_.clear();
   fields_.scan(builder_.window(), attribute);
   NodePlace place{nullptr, 0, defaults, defaults};
-  // A default is a constant of its function, however short.
+  // As of any node: the default of an axis is a parameter and no weight.
   scan_attribute(place, attribute, false, false, found);
 }
 

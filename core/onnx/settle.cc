@@ -131,7 +131,11 @@ class Settler {
            tensor_.nbytes, file.size(), reference.location);
     }
     place(Storage::external, {reference.offset, reference.offset + tensor_.nbytes});
-    remark_on_padding(file);
+    try {
+      remark_on_padding(file);
+    } catch (const Error& error) {
+      throw Error(EINVAL, error.what());  // a data file that cannot be read breaks this tensor and no other
+    }
   }
 
   void settle_raw(const DataType& type) {

@@ -19,7 +19,8 @@ struct Remark {
 };
 
 // The tensor that `fields`, scanned from `message`, describe; without its name and dims, whose views the caller makes.
-// The payload is not touched. Opens the tensor's data file through `files`, but for a tensor of no elements.
+// The payload is not touched, but for the last byte of packed elements that leave some of its bits unused. Opens the
+// tensor's data file through `files`, but for a tensor of no elements.
 //
 // Data that counts, in this order: external data if data_location says so; raw_data if present, even empty; the typed
 // field of the data type. At most one remark is `broken`, and is the last. No file content makes this throw, other
