@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 16> fuse_flags{
     "noexec", "atime",       "noatime",    "sync",         "async",
     "dirsync"};
 
-constexpr std::array<std::string_view, 2> fuse_values{"fsname=", "subtype="};
+// Not the subtype: by it a mount is known to be ours.
+constexpr std::array<std::string_view, 1> fuse_values{"fsname="};
 
 // mount(8) and fstab use these themselves and pass some of them on. They ask nothing of a file system that keeps no
 // access times; `rw` asks for what a mount that cannot be written does not refuse.
