@@ -17,11 +17,17 @@ namespace {
 
 bool is_model_name(std::string_view name) { return name.ends_with(".onnx") || name.ends_with(".pb"); }
 
+// What follows the folder in a path beneath it; "" of other paths.
+std::string path_beneath(const std::string& folder, const std::string& path) {
+  const std::string prefix = folder == "/" ? folder : folder + "/";
+  return path.starts_with(prefix) ? path.substr(prefix.size()) : "";
+}
+
 }  // namespace
 
 FolderMembers::FolderMembers(const std::string& folder, const std::string& mount_point)
     : folder_(folder),
-      hidden_(mount_point.starts_with(folder + "/") ? mount_point.substr(folder.size() + 1) : ""),
+      hidden_(path_beneath(folder, mount_point)),
       fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (!fd_) fail(errno, "cannot open the folder {}: {}", folder, describe_errno(errno));
   members_.emplace(0, std::make_unique<FolderMember>());
