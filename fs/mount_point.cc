@@ -143,8 +143,20 @@ bool MountPoint::make() {
     return true;
   }
   ::rmdir(temporary.c_str());
+  if (code == EINVAL) return make_unlocked();  // some network file systems cannot rename so
   if (code != EEXIST) fail(code, "cannot make the mount point {}: {}", path_, describe_errno(code));
   return false;
+}
+
+// As `make`, where a folder cannot get its name and its lock at once.
+bool MountPoint::make_unlocked() {
+  if (::mkdir(path_.c_str(), 0755) != 0) {
+    if (errno == EEXIST) return false;
+    fail(errno, "cannot make the mount point {}: {}", path_, describe_errno(errno));
+  }
+  made_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (made_) ::flock(made_.get(), LOCK_EX);
+  return true;
 }
 
 // False when the folder there was another process's, which has removed it.

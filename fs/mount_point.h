@@ -23,6 +23,7 @@ class MountPoint {
 
  private:
   bool make();
+  bool make_unlocked();
   bool take();
 
   std::string path_;
