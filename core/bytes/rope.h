@@ -27,20 +27,31 @@ struct BorrowedBytes {
 //
 // Holds its sources alive. Never copies bytes but in `read`, and in a `borrow` that touches very many extents.
 // Errors are those of the sources.
+//
+// The list is kept in chunks that ropes share: an edit of a rope of n extents copies about √n of them, not all.
 class Rope {
  public:
   Rope() = default;  // empty
-  // Extents of length zero are dropped. EOVERFLOW when the sum does not fit in a file's size (63 bits).
+  // Extents of length zero are dropped, and those that follow one another in a source become one. EOVERFLOW when the
+  // sum does not fit in a file's size (63 bits).
   explicit Rope(std::vector<Extent> extents);
   static Rope of(std::string bytes);
   static Rope of(SourcePtr source);  // all of it
 
   uint64_t size() const noexcept { return size_; }
-  std::span<const Extent> extents() const noexcept;
+  bool empty() const noexcept { return size_ == 0; }
 
-  // Both want [offset, offset + length) within [0, size()).
+  // All three want [offset, offset + length) within [0, size()).
   void read(uint64_t offset, std::span<std::byte> out) const;
   BorrowedBytes borrow(uint64_t offset, size_t length) const;
+  Rope slice(uint64_t offset, uint64_t length) const;
+
+  // This rope with [offset, offset + length) replaced by `piece`, of any size. EOVERFLOW as above.
+  Rope spliced(uint64_t offset, uint64_t length, const Rope& piece) const;
+
+  // Appends the extents of [offset, offset + length) to `out`: for one who puts a rope together from many.
+  void collect(uint64_t offset, uint64_t length, std::vector<Extent>& out) const;
+  std::vector<Extent> extents() const;  // all of them
 
   // Throws ESTALE if reading some part of it would.
   void require_current() const;
@@ -49,10 +60,16 @@ class Rope {
   std::string text() const;
 
  private:
-  struct Layout {
+  struct Chunk {
     std::vector<Extent> extents;
-    std::vector<uint64_t> ends;  // where each extent ends in the rope
+    std::vector<uint64_t> ends;  // where each extent ends in the chunk
   };
+  struct Layout {
+    std::vector<std::shared_ptr<const Chunk>> chunks;
+    std::vector<uint64_t> ends;  // where each chunk ends in the rope
+  };
+
+  static void append_chunks(std::vector<Extent> extents, Layout& layout);
 
   // Calls use(extent, offset in its source, length) for each piece of [offset, offset + length), in order.
   template <typename Use>

@@ -26,10 +26,10 @@ std::string joined(const BorrowedBytes& bytes) {
   return text;
 }
 
-// Of `count` extents, each one byte: 'a', 'b' … 'z', 'a' …
+// Of `count` extents, each one byte, none of which follows the one before it in the source.
 Rope of_single_bytes(size_t count, const SourcePtr& alphabet) {
   std::vector<Extent> extents;
-  for (size_t i = 0; i < count; ++i) extents.push_back({alphabet, i % 26, 1});
+  for (size_t i = 0; i < count; ++i) extents.push_back({alphabet, i * 7 % 26, 1});
   return Rope(std::move(extents));
 }
 
@@ -139,6 +139,57 @@ TEST(Rope, CopiesWhenThereAreVeryManyPieces) {
   EXPECT_EQ(copy.owners.size(), 1u);
 }
 
+TEST(Rope, JoinsExtentsThatFollowOneAnother) {
+  const Rope rope({{alphabet, 3, 4}, {alphabet, 7, 2}, {alphabet, 8, 1}});
+  EXPECT_EQ(rope.text(), "defghii");
+  EXPECT_EQ(rope.extents().size(), 2u);
+  EXPECT_EQ(rope.spliced(2, 3, rope.slice(2, 3)).extents().size(), 2u);
+}
+
+TEST(Rope, SlicesAndSplicesAnywhere) {
+  const Rope rope = of_single_bytes(300, alphabet);
+  const std::string whole = rope.text();
+  const Rope piece({{guarded("12345"), 1, 3}});
+  for (size_t begin = 0; begin <= whole.size(); begin += 7) {
+    for (size_t length = 0; begin + length <= whole.size(); length += 41) {
+      EXPECT_EQ(rope.slice(begin, length).text(), whole.substr(begin, length));
+      EXPECT_EQ(rope.spliced(begin, length, piece).text(), std::string(whole).replace(begin, length, "234"));
+      EXPECT_EQ(rope.spliced(begin, length, Rope()).text(), std::string(whole).erase(begin, length));
+    }
+  }
+  EXPECT_EQ(rope.text(), whole);
+  EXPECT_EQ(Rope().spliced(0, 0, piece).text(), "234");
+  EXPECT_TRUE(piece.spliced(0, 3, Rope()).empty());
+}
+
+TEST(Rope, ManySplicesEqualTheSameOnAString) {
+  std::mt19937 random(1);
+  std::string expected;
+  Rope rope;
+  for (int step = 0; step < 3000; ++step) {
+    const size_t begin = random() % (expected.size() + 1);
+    const size_t length = std::min<size_t>(random() % 4, expected.size() - begin);
+    const uint64_t from = random() % 20, n = random() % (step % 50 == 0 ? 26 - from : 7);
+    const Rope piece({{alphabet, from, n}});
+    expected.replace(begin, length, piece.text());
+    rope = rope.spliced(begin, length, piece);
+    ASSERT_EQ(rope.size(), expected.size());
+    if (step % 100 == 0) {
+      ASSERT_EQ(rope.text(), expected);
+    }
+  }
+  EXPECT_EQ(rope.text(), expected);
+  EXPECT_GT(rope.extents().size(), 1000u);
+}
+
+TEST(Rope, RefusesToGrowPastAFilesSize) {
+  const auto huge = std::make_shared<testing::PatchworkSource>();
+  huge->hole(1ULL << 62);
+  const Rope half = Rope::of(SourcePtr(huge));
+  EXPECT_ERROR(half.spliced(0, 0, half), EOVERFLOW, "do not fit");
+  EXPECT_EQ(half.spliced(0, 1ULL << 62, half).size(), 1ULL << 62);
+}
+
 TEST(Rope, WhatItLendsOutlivesIt) {
   BorrowedBytes copied_by_the_source, copied_by_the_rope;
   {
@@ -147,7 +198,7 @@ TEST(Rope, WhatItLendsOutlivesIt) {
     copied_by_the_rope = of_single_bytes(300, alphabet).borrow(0, 300);
   }
   EXPECT_EQ(joined(copied_by_the_source), "2378");
-  EXPECT_EQ(joined(copied_by_the_rope).substr(25, 3), "zab");
+  EXPECT_EQ(joined(copied_by_the_rope).substr(25, 3), "tah");
 }
 
 TEST(Rope, HoldsItsSources) {

@@ -1,0 +1,45 @@
+#include "core/onnx/edit.h"
+
+#include <mutex>
+
+namespace onnxfs {
+
+TensorEditPtr EditTable::find(uint32_t tensor) const {
+  if (version() == 0) return nullptr;
+  const std::shared_lock lock(mutex_);
+  const auto slot = slots_.find(tensor);
+  return slot == slots_.end() ? nullptr : slot->second.edit;
+}
+
+Edits EditTable::snapshot() const {
+  const std::shared_lock lock(mutex_);
+  Edits edits;
+  for (const auto& [tensor, slot] : slots_) {
+    if (slot.edit) edits.emplace(tensor, slot.edit);
+  }
+  return edits;
+}
+
+size_t EditTable::size() const {
+  const std::shared_lock lock(mutex_);
+  size_t count = 0;
+  for (const auto& [tensor, slot] : slots_) count += slot.edit != nullptr;
+  return count;
+}
+
+uint64_t EditTable::version(uint32_t tensor) const {
+  if (version() == 0) return 0;
+  const std::shared_lock lock(mutex_);
+  const auto slot = slots_.find(tensor);
+  return slot == slots_.end() ? 0 : slot->second.version;
+}
+
+void EditTable::put(uint32_t tensor, TensorEditPtr edit) {
+  const std::unique_lock lock(mutex_);
+  Slot& slot = slots_[tensor];
+  slot.edit = std::move(edit);
+  ++slot.version;
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace onnxfs
