@@ -42,4 +42,9 @@ void EditTable::put(uint32_t tensor, TensorEditPtr edit) {
   version_.fetch_add(1, std::memory_order_release);
 }
 
+void EditTable::relocate(uint32_t tensor, TensorEditPtr edit) {
+  const std::unique_lock lock(mutex_);
+  slots_[tensor].edit = std::move(edit);
+}
+
 }  // namespace onnxfs

@@ -43,6 +43,9 @@ class EditTable {
   // Null takes the edit away.
   void put(uint32_t tensor, TensorEditPtr edit);
 
+  // Puts the same edit, whose bytes now stand elsewhere: no change.
+  void relocate(uint32_t tensor, TensorEditPtr edit);
+
  private:
   struct Slot {
     TensorEditPtr edit;

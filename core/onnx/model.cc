@@ -51,13 +51,13 @@ std::shared_ptr<const Model> Model::open(const std::string& path) {
   Catalog catalog = scan(path, file);
   Root root = catalog.root();
   if (root == Root::sequence_or_optional) root = root_by_model_beside(path).value_or(root);
-  return std::shared_ptr<const Model>(
-      new Model(std::move(file), std::filesystem::path(path).filename(), std::move(catalog), root));
+  return std::shared_ptr<const Model>(new Model(std::move(file), path, std::move(catalog), root));
 }
 
-Model::Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog, Root root)
+Model::Model(std::shared_ptr<const FileSource> file, const std::string& path, Catalog catalog, Root root)
     : file_(std::move(file)),
-      name_(std::move(name)),
+      path_(std::filesystem::absolute(path)),
+      name_(std::filesystem::path(path).filename()),
       catalog_(std::move(catalog)),
       root_(root),
       gaps_(find_gaps(catalog_.tensors(), catalog_.data_files(), file_->identity())) {}

@@ -29,6 +29,7 @@ class Model {
 
   const std::shared_ptr<const FileSource>& file() const noexcept { return file_; }
   const std::string& name() const noexcept { return name_; }  // the file's, without its folder
+  const std::string& path() const noexcept { return path_; }  // that it was opened by, absolute
 
   // The payload of a tensor. Throws Error(EIO) for one that is broken, with the reason; for one in a long varint field
   // that includes what only reading it shows, which is a finding from then on.
@@ -49,10 +50,11 @@ class Model {
   const std::string& file_name_of(const Tensor& tensor) const;
 
  private:
-  Model(std::shared_ptr<const FileSource> file, std::string name, Catalog catalog, Root root);
+  Model(std::shared_ptr<const FileSource> file, const std::string& path, Catalog catalog, Root root);
   Rope typed_payload(uint32_t index) const;
 
   std::shared_ptr<const FileSource> file_;
+  std::string path_;
   std::string name_;
   Catalog catalog_;
   Root root_;

@@ -17,7 +17,8 @@ SharedPayloads::SharedPayloads(const Catalog& catalog) {
   std::vector<Place> places;
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
-    if (tensor.data_file == Tensor::no_index || !tensor.in_one_piece || tensor.data.empty() || tensor.broken()) continue;
+    if (tensor.data_file == Tensor::no_index || !tensor.in_one_piece || tensor.data.empty() || tensor.broken())
+      continue;
     places.push_back({catalog.data_files()[tensor.data_file].source.get(), tensor.data, i});
   }
   // Two locations may name one file.
@@ -33,6 +34,7 @@ SharedPayloads::SharedPayloads(const Catalog& catalog) {
   for (const Place& place : places) {
     if (owner != nullptr && same_file(*owner, place) && owner->range == place.range) {
       owners_.emplace(place.tensor, owner->tensor);
+      others_[owner->tensor].push_back(place.tensor);
       continue;
     }
     owner = &place;
@@ -47,6 +49,14 @@ SharedPayloads::SharedPayloads(const Catalog& catalog) {
 uint32_t SharedPayloads::owner(uint32_t tensor) const {
   const auto shared = owners_.find(tensor);
   return shared == owners_.end() ? tensor : shared->second;
+}
+
+std::vector<uint32_t> SharedPayloads::sharers(uint32_t owner) const {
+  std::vector<uint32_t> all = {owner};
+  if (const auto others = others_.find(owner); others != others_.end()) {
+    all.insert(all.end(), others->second.begin(), others->second.end());
+  }
+  return all;
 }
 
 std::optional<uint32_t> SharedPayloads::overlaps(uint32_t tensor) const {
