@@ -11,6 +11,7 @@
 #include "core/bytes/disk.h"
 #include "core/onnx/edit.h"
 #include "core/onnx/model.h"
+#include "core/onnx/shared_payloads.h"
 
 namespace onnxfs {
 
@@ -18,6 +19,19 @@ namespace onnxfs {
 std::string sidecar_path(const std::string& model_path);
 
 class SidecarLog;
+struct Record;
+
+// How a sidecar is opened.
+enum class Opening {
+  ordinary,
+  resuming,  // by who finishes a commit that was interrupted: its journal, and bytes of the model that are not those
+             // that were edited, are no reason to refuse
+};
+
+struct SidecarLimits {
+  uint64_t blob = 256 << 20;   // how many bytes one file of the sidecar has at most
+  uint64_t garbage = 8 << 20;  // how many dead bytes there have to be for a compaction
+};
 
 // A content that is being written and is not yet anybody's: what replaces a tensor, or a scratch file. It begins empty.
 // Its bytes go to the sidecar as they come, so that what it becomes costs nothing more. Dropped without taking effect,
@@ -31,17 +45,20 @@ class Stage {
   Rope content() const;
 
   // Past the end: what lies between is zeros. EFBIG past 63 bits; ENOSPC, EIO … as the disk says, and then nothing of
-  // it was written.
+  // it was written; EINVAL for more than 64 MiB at once.
   void write(uint64_t offset, std::span<const std::byte> bytes);
   void resize(uint64_t size);  // shorter, or longer by zeros
 
  private:
   friend class Sidecar;
-  Stage(std::shared_ptr<SidecarLog> log, uint64_t id);
+  friend class Compaction;
+  explicit Stage(std::shared_ptr<SidecarLog> log);
+  Rope append(const Record& record, std::span<const std::byte> bytes);
 
   std::shared_ptr<SidecarLog> log_;
-  uint64_t id_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards what follows; taken before the log's
+  uint64_t id_ = 0;           // 0 while it has no records
+  uint32_t records_ = 0;
   Rope content_;
 };
 
@@ -63,7 +80,9 @@ class Sidecar {
   //  ENOTSUP     another version of onnxfs made it
   //  EINPROGRESS a commit of it was interrupted, and is to be run again
   static std::shared_ptr<Sidecar> open(std::shared_ptr<const Model> model, std::string folder, std::string holder,
-                                       Disk& disk = Disk::real());
+                                       Disk& disk = Disk::real(), Opening opening = Opening::ordinary,
+                                       const SidecarLimits& limits = {});
+  // Makes the edits durable, as far as the disk lets it; who wants to know calls `flush` before.
   ~Sidecar();
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
@@ -85,11 +104,12 @@ class Sidecar {
   // file, are no longer what was opened. Each of the edits below does so first. They want a tensor that is not broken.
   void acquire();
 
-  // Writes into the payload, within its size. ENOSPC, EIO … as the disk says, and then nothing was changed.
+  // Writes into the payload, within its size: EFBIG past it, EINVAL for strings, which are only replaced as a whole,
+  // and for more than 64 MiB at once. ENOSPC, EIO … as the disk says. When it throws, nothing was changed.
   void write(uint32_t tensor, uint64_t offset, std::span<const std::byte> bytes);
 
   // A stage, and its content in place of a tensor's payload: it has the payload's size, or is a payload of strings
-  // with as many elements (the caller sees to that). In one step: after a crash it is there or it is not.
+  // with as many elements (the caller sees to that); else EINVAL. In one step: after a crash it is there or it is not.
   std::shared_ptr<Stage> stage();
   void replace(uint32_t tensor, const Stage& stage);
 
@@ -105,6 +125,12 @@ class Sidecar {
   // Gives back the space of what was overwritten, when there is enough of it to be worth the copying of the rest.
   // Loses no edit at whatever moment it ends. Returns whether it did anything.
   bool compact();
+
+  // Removes all edits and the sidecar's files, after a commit. Nothing can be edited through this one afterwards.
+  void remove();
+
+  // Which tensors have one payload, and are edited as one.
+  const SharedPayloads& shared_payloads() const noexcept;
 
  private:
   explicit Sidecar(std::shared_ptr<SidecarLog> log);

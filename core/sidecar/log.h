@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "core/sidecar/editor.h"
+#include "core/sidecar/lock.h"
+#include "core/sidecar/record_log.h"
+#include "core/sidecar/sidecar.h"
+
+namespace onnxfs {
+
+// What a Sidecar and its stages share: the log of one model's edits, what they come to, and the right to write it.
+// Any number of threads may use one.
+class SidecarLog {
+ public:
+  // Replays what there is.
+  SidecarLog(std::shared_ptr<const Model> model, std::string folder, std::string holder, Disk& disk, Opening opening,
+             const SidecarLimits& limits);
+  // Closes the log, and lets go of the lock.
+  ~SidecarLog();
+  SidecarLog(const SidecarLog&) = delete;
+  SidecarLog& operator=(const SidecarLog&) = delete;
+
+  const std::string& folder() const noexcept { return folder_; }
+  const SidecarLimits& limits() const noexcept { return limits_; }
+  const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+  Editor& editor() noexcept { return editor_; }
+  RecordLog& records() noexcept { return records_; }
+
+  // As Sidecar::acquire; the second also for a first edit in a data file.
+  void acquire();
+  void acquire_for(uint32_t tensor);
+  bool acquired() const noexcept { return acquired_.load(std::memory_order_acquire); }
+
+  void remove();
+
+  // Each appends the record of an edit, which is then still to be put into effect. They want the lock of the records.
+  Rope append_write(uint32_t tensor, uint64_t offset, std::span<const std::byte> bytes, uint64_t base_hash,
+                    timespec at);
+  void append_replace(uint32_t tensor, StageReference stage, uint64_t size, uint64_t base_hash, timespec at);
+  void append_annotation(uint32_t tensor, const Annotation& annotation, timespec at);
+  void append_revert(uint32_t tensor, timespec at);
+
+  // Stages that may still become something. They want the lock of the records.
+  void add_stage(uint64_t id) { stages_.insert(id); }
+  void remove_stage(uint64_t id) { stages_.erase(id); }
+  std::optional<uint64_t> oldest_stage() const;
+
+  std::mutex& compacting() noexcept { return compacting_; }
+
+  // Compaction is not worth a thought while there are fewer bytes.
+  std::atomic<uint64_t> worth_compacting_at = 0;
+
+ private:
+  void load();
+  void require_unchanged() const;
+  void prepare();
+  Record record_of(RecordType type, uint32_t tensor, timespec at) const;
+
+  const std::string folder_;
+  const std::string holder_;
+  Disk& disk_;
+  const Opening opening_;
+  const SidecarLimits limits_;
+  Editor editor_;
+  RecordLog records_;
+  Replayed replayed_;
+  std::vector<std::string> remarks_;
+
+  std::atomic<bool> acquired_ = false;
+  std::mutex acquiring_;      // guards what follows
+  std::optional<Lock> lock_;  // held, and the folder found as it was opened
+  std::optional<Base> base_;  // as on disk; nothing while there is none
+  bool doubted_ = false;      // and found to be right: base_ is to be written anew
+  bool removed_ = false;
+
+  std::multiset<uint64_t> stages_;
+  std::mutex compacting_;
+};
+
+timespec time_now();
+
+}  // namespace onnxfs
