@@ -96,10 +96,9 @@ RecordLog::Appended RecordLog::append(Record record, std::span<const std::byte> 
 RecordLog::Written& RecordLog::room_for(uint64_t size) {
   if (!blob_is_ended_ && size <= blobs_.back().blob->size() - blobs_.back().end) return blobs_.back();
   const uint64_t capacity = std::max(blob_capacity_, BlobHeader::encoded_size + size);
-  auto blob = Blob::create(disk_, folder_, next_number_, log_id_, capacity);
+  auto blob = Blob::create(disk_, folder_, next_number_++, log_id_, capacity);
   blobs_.push_back({std::move(blob), next_sequence_, BlobHeader::encoded_size, 0});
   blob_is_ended_ = false;
-  ++next_number_;
   ++names_changed_;
   size_.fetch_add(BlobHeader::encoded_size, std::memory_order_relaxed);
   return blobs_.back();

@@ -142,6 +142,7 @@ class Replay {
   // Whether that is corruption shows when it is known which records are missing for it.
   void cut(const ReplayedBlob& blob, uint64_t offset) {
     damage_ = fmt::format("{} at offset {} fails its checksum", blob.blob->path(), offset);
+    if (offset == blob.identity.size) return;
     result_.torn.push_back(fmt::format("{} bytes at the end of {} were not whole, after a crash, and are left out",
                                        blob.identity.size - offset, blob.blob->path()));
   }
