@@ -36,9 +36,7 @@ Entry FailedFilesystem::entry(uint64_t inode) const {
 std::unique_ptr<OpenFile> FailedFilesystem::open(uint64_t inode, int flags) const {
   if ((flags & O_ACCMODE) != O_RDONLY) fail(EROFS, "the mount is read-only");
   if (inode != problems_inode) fail(EISDIR, "inode {} is a folder", inode);
-  auto file = std::make_unique<OpenFile>();
-  file->content = Rope::of(text_);
-  return file;
+  return std::make_unique<SnapshotFile>(Rope::of(text_));
 }
 
 void FailedFilesystem::list(uint64_t folder, uint64_t offset, const Visit& visit) const {

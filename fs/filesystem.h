@@ -1,12 +1,14 @@
-// A mount as a file system, without a kernel: what is where, what it looks like, what it holds.
+// A mount as a file system, without a kernel: what is where, what it looks like, what it holds, how it is changed.
 #pragma once
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/types.h>
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,11 +17,12 @@
 
 namespace onnxfs {
 
-// Who owns the files of a mount, and which permission bits are taken off them.
+// Who owns the files of a mount, which permission bits are taken off them, and whether any are to be written.
 struct Ownership {
   uid_t uid = 0;
   gid_t gid = 0;
   mode_t umask = 0;
+  bool writable = false;
 };
 
 // A file or folder as it is told to the kernel, and for how many seconds that may be believed.
@@ -34,15 +37,47 @@ struct Absence {
   double valid = 0;
 };
 
-// A file that was opened: a snapshot of its content.
-struct OpenFile {
-  Rope content;
+// A file that was opened. Any number of threads may use one at once; errors are thrown as Error.
+class OpenFile {
+ public:
+  virtual ~OpenFile() = default;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  // What the file holds now. A read works on it as on a snapshot.
+  virtual Rope content() const = 0;
+
+  // Changes; EBADF of a file that was not opened for writing. A write is seen whole or not at all.
+  virtual void write(uint64_t offset, std::span<const std::byte> bytes);
+  virtual void resize(uint64_t size);
+
+  // A descriptor of the file was closed by a process (its thread group), one of several perhaps. Throws what that
+  // close is to return.
+  virtual void closed_by(pid_t) {}
+
+  // What the kernel is told of it at its opening.
   bool keep_cache = true;  // what the kernel has cached of it is still true
-  bool direct = false;     // made anew at each open; its size may not be what was last told
+  bool direct = false;     // its size may not be what was last told, so nothing of it is cached
+  bool writable = false;
+
+  pid_t opener = 0;  // the process that opened it
+
+ protected:
+  OpenFile() = default;
 };
 
-// What the kernel asks a mount. Read-only. Any number of threads may use one. Errors are thrown as Error: ENOENT for an
-// inode that was never told, ESTALE for one whose file is another by now.
+// A file whose content stays what it was when it was opened.
+class SnapshotFile final : public OpenFile {
+ public:
+  explicit SnapshotFile(Rope content) : content_(std::move(content)) {}
+  Rope content() const override { return content_; }
+
+ private:
+  Rope content_;
+};
+
+// What the kernel asks a mount. Any number of threads may use one. Errors are thrown as Error: ENOENT for an inode that
+// was never told, ESTALE for one whose file is another by now. What a mount does not override of the changes is EROFS.
 class Filesystem {
  public:
   static constexpr uint64_t root_inode = 1;
@@ -53,7 +88,8 @@ class Filesystem {
   virtual Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const = 0;
   virtual Entry entry(uint64_t inode) const = 0;
 
-  // EROFS to write, EIO for a broken tensor, ESTALE when the file behind it changed, EISDIR.
+  // `flags` as of open(2): O_TRUNC begins a replacement. EROFS to write what cannot be written, EIO for a broken
+  // tensor, ESTALE when the file behind it changed, EISDIR.
   virtual std::unique_ptr<OpenFile> open(uint64_t inode, int flags) const = 0;
 
   // Calls visit(name, inode, type, next) for the entries of a folder from `offset` on, until it returns false: "." and
@@ -69,13 +105,48 @@ class Filesystem {
 
   virtual struct statvfs statistics() const = 0;
 
+  // A new file, open. EEXIST; EPERM where no files can be made.
+  struct Created {
+    Entry entry;
+    std::unique_ptr<OpenFile> file;
+  };
+  virtual Created create(uint64_t folder, std::string_view name, mode_t mode, int flags);
+
+  // Sets the size of a file that nobody needs to have open.
+  virtual void resize(uint64_t inode, uint64_t size);
+
+  // Sets permission bits, an owner, times; what is not given stays. EPERM for what cannot be changed.
+  struct AttributeChange {
+    std::optional<mode_t> mode;
+    std::optional<uid_t> uid;
+    std::optional<gid_t> gid;
+    std::optional<timespec> mtime;
+  };
+  virtual void change_attributes(uint64_t inode, const AttributeChange& change);
+
+  // As rename(2) and unlink(2); `replaces` is false for RENAME_NOREPLACE.
+  virtual void rename(uint64_t folder, std::string_view name, uint64_t new_folder, std::string_view new_name,
+                      bool replaces);
+  virtual void remove(uint64_t folder, std::string_view name);
+
+  // Makes every change so far survive a power cut.
+  virtual void flush() {}
+
+  // Work that can wait, after changes; may take its time. Throws nothing.
+  virtual void tidy() noexcept {}
+
+  // From now on `changed(inode)` is called for each inode of which the kernel may have cached what is no longer true.
+  // It must not wait for the kernel. Called before anything is served.
+  virtual void watch(std::function<void(uint64_t inode)>) {}
+
  protected:
   Filesystem() = default;
   Filesystem(const Filesystem&) = default;
   Filesystem& operator=(const Filesystem&) = default;
 };
 
-// The attributes that all files and folders of a mount share: of a file with its size, of a folder without.
+// The attributes that all files and folders of a mount share: of a file with its size, of a folder without. A file is
+// 0444, and made 0644 by those who can write it; a folder of a mount that can be written is 0755, else 0555.
 Entry file_entry(uint64_t inode, uint64_t size, timespec mtime, const Ownership& ownership);
 Entry folder_entry(uint64_t inode, nlink_t links, timespec mtime, const Ownership& ownership);
 

@@ -96,8 +96,7 @@ Entry FolderFilesystem::entry(uint64_t inode) const {
 std::unique_ptr<OpenFile> FolderFilesystem::open(uint64_t inode, int flags) const {
   if (inode == status_file) {
     if ((flags & O_ACCMODE) != O_RDONLY) fail(EROFS, "the mount is read-only");
-    auto file = std::make_unique<OpenFile>();
-    file->content = Rope::of(status_());
+    auto file = std::make_unique<SnapshotFile>(Rope::of(status_()));
     file->direct = true;
     return file;
   }

@@ -17,6 +17,12 @@ namespace {
 
 bool is_model_name(std::string_view name) { return name.ends_with(".onnx") || name.ends_with(".pb"); }
 
+// The folder that keeps a model's edits, which are seen in the model.
+bool is_sidecar_name(std::string_view name) {
+  constexpr std::string_view suffix = ".sidecar";
+  return name.ends_with(suffix) && is_model_name(name.substr(0, name.size() - suffix.size()));
+}
+
 // What follows the folder in a path beneath it; "" of other paths.
 std::string path_beneath(const std::string& folder, const std::string& path) {
   const std::string prefix = folder == "/" ? folder : folder + "/";
@@ -98,7 +104,7 @@ std::optional<FolderMembers::Found> FolderMembers::look(int folder_fd, const Fol
   Found found{std::string(name), FolderMember::Kind::folder, {}};
   struct stat status;
   if (::fstatat(folder_fd, found.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  if (S_ISDIR(status.st_mode)) return found;
+  if (S_ISDIR(status.st_mode)) return is_sidecar_name(name) ? std::nullopt : std::optional(found);
   if (!is_model_name(name) || ::fstatat(folder_fd, found.name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) {
     return std::nullopt;
   }

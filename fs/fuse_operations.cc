@@ -1,52 +1,30 @@
 #include "fs/fuse_operations.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <set>
 #include <vector>
 
-#include "core/bytes/error.h"
+#include "fs/fuse_answer.h"
 
 namespace onnxfs {
 
-namespace {
-
-FuseServer& server(fuse_req_t request) { return *static_cast<FuseServer*>(fuse_req_userdata(request)); }
-const Filesystem& filesystem(fuse_req_t request) { return server(request).filesystem; }
-
-// What a user cannot see in the errno goes to the log, each sentence once: a program that reads a broken tensor in a
-// loop should not fill the disk.
 void log_once(const Error& error) {
   constexpr size_t most_remembered = 1000;
   static std::mutex mutex;
   static std::set<std::string> logged;
-  if (error.code() != EIO && error.code() != ESTALE) return;
+  switch (error.code()) {
+    case EIO:
+    case ESTALE:
+    case EROFS:
+    case EINVAL:
+    case EBUSY:
+    case ENOSPC: break;
+    default: return;
+  }
   const std::lock_guard lock(mutex);
   if (logged.size() >= most_remembered) logged.clear();
   if (logged.insert(error.what()).second) spdlog::warn("{}", error.what());
-}
-
-// Runs a request's work, and answers with an error when it throws. The work replies only as the last thing it does.
-template <typename Work>
-void answer(fuse_req_t request, Work work) noexcept {
-  int code = 0;
-  try {
-    work();
-    return;
-  } catch (const Error& error) {
-    log_once(error);
-    code = error.code();
-  } catch (const std::bad_alloc&) {
-    code = ENOMEM;
-  } catch (const std::exception& error) {
-    spdlog::error("unexpected: {}", error.what());
-    code = EIO;
-  }
-  fuse_reply_err(request, code);
 }
 
 fuse_entry_param to_fuse(const Entry& entry) {
@@ -57,6 +35,25 @@ fuse_entry_param to_fuse(const Entry& entry) {
   result.entry_timeout = entry.name_valid;
   return result;
 }
+
+void reply_with_file(fuse_req_t request, fuse_file_info* info, std::unique_ptr<OpenFile> file, const Entry* created) {
+  file->opener = file->writable ? process_of(fuse_req_ctx(request)->pid) : 0;
+  info->keep_cache = file->keep_cache && !file->direct;
+  info->direct_io = file->direct;
+  info->noflush = !file->writable;
+  info->fh = reinterpret_cast<uint64_t>(file.get());
+  int status = 0;
+  if (created != nullptr) {
+    const fuse_entry_param entry = to_fuse(*created);
+    status = fuse_reply_create(request, &entry, info);
+  } else {
+    status = fuse_reply_open(request, info);
+  }
+  // When the open was interrupted there will be no release.
+  if (status == 0) static_cast<void>(file.release());
+}
+
+namespace {
 
 void on_init(void* user, fuse_conn_info* connection) {
   // Mapped sources are faster than splicing (and simpler), a cache that writes back would trust its own idea of
@@ -87,15 +84,7 @@ void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
 }
 
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
-  answer(request, [&] {
-    std::unique_ptr<OpenFile> file = filesystem(request).open(inode, info->flags);
-    info->keep_cache = file->keep_cache && !file->direct;
-    info->direct_io = file->direct;
-    info->noflush = 1;
-    info->fh = reinterpret_cast<uint64_t>(file.get());
-    // When the open was interrupted there will be no release.
-    if (fuse_reply_open(request, info) == 0) static_cast<void>(file.release());
-  });
+  answer(request, [&] { reply_with_file(request, info, filesystem(request).open(inode, info->flags), nullptr); });
 }
 
 void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
@@ -106,7 +95,7 @@ void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 void on_read(fuse_req_t request, fuse_ino_t, size_t size, off_t offset, fuse_file_info* info) {
   answer(request, [&] {
     // Held until the reply is over: by then another thread may have released the file.
-    const Rope content = reinterpret_cast<const OpenFile*>(info->fh)->content;
+    const Rope content = open_file(info).content();
     const auto from = std::min(static_cast<uint64_t>(offset), content.size());
     const BorrowedBytes bytes = content.borrow(from, std::min<uint64_t>(size, content.size() - from));
     fuse_reply_iov(request, bytes.pieces.data(), static_cast<int>(bytes.pieces.size()));
@@ -218,6 +207,7 @@ const fuse_lowlevel_ops& fuse_operations() {
     ops.getxattr = on_getxattr;
     ops.listxattr = on_listxattr;
     ops.statfs = on_statfs;
+    add_changes(ops);
     return ops;
   }();
   return operations;

@@ -11,7 +11,7 @@ namespace onnxfs {
 // What the requests of one session work on: the user data of the session. The file system does everything; the
 // callbacks only translate. libfuse calls them from several threads at once.
 struct FuseServer {
-  const Filesystem& filesystem;
+  Filesystem& filesystem;
   std::function<void()> on_ready;    // called once, when the kernel has said its hello: requests will be answered
   bool folders_need_opening = true;  // by kernels that know no other way (before Linux 5.1)
 };

@@ -1,3 +1,4 @@
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
 #include <ctime>
@@ -21,6 +22,7 @@ struct Arguments {
   std::string model;
   std::string mount_point;
   std::vector<std::string> options;
+  std::string sidecar;
   bool foreground = false;
 };
 
@@ -32,14 +34,19 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::shared_ptr<const Filesystem> model_filesystem(const std::shared_ptr<const Model>& model, const MountFacts& facts,
-                                                   Ownership ownership) {
-  return std::make_shared<ModelFilesystem>(model, ownership, [model, facts] { return status_json(*model, facts); });
+std::shared_ptr<Filesystem> model_filesystem(const std::shared_ptr<Sidecar>& sidecar, const MountFacts& facts,
+                                             Ownership ownership) {
+  return std::make_shared<ModelFilesystem>(sidecar, ownership,
+                                           [sidecar, facts] { return status_json(*sidecar, facts); });
 }
 
-std::shared_ptr<const Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
-  const auto open_model = [ownership](const std::string& path) {
-    return std::make_shared<ModelFilesystem>(Model::open(path), ownership, nullptr);
+// The models of a folder are not edited through its mount: each has a writer of its own, who mounts it. Their edits are
+// seen.
+std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
+  ownership.writable = false;
+  const auto open_model = [ownership, facts](const std::string& path) {
+    return std::make_shared<ModelFilesystem>(Sidecar::open(Model::open(path), sidecar_path(path), facts.mount_point),
+                                             ownership, nullptr);
   };
   if ((facts.model_path + "/").starts_with(facts.mount_point + "/")) {
     fail(EINVAL, "a mount at {} would hide the folder {} from itself", facts.mount_point, facts.model_path);
@@ -48,21 +55,33 @@ std::shared_ptr<const Filesystem> folder_filesystem(const MountFacts& facts, Own
                                             [facts] { return folder_status_json(facts); });
 }
 
+void log_remarks(const Sidecar& sidecar) {
+  for (const std::string& remark : sidecar.remarks()) spdlog::warn("{}", remark);
+}
+
 int mount(const Arguments& arguments) {
-  allow_many_files();
-  const MountOptions options = MountOptions::parse(arguments.options);
-  std::error_code ignored;  // Model::open says what is wrong with a path
-  const bool is_folder = std::filesystem::is_directory(arguments.model, ignored);
-  // Before there is a mount point: most mistakes are in the model.
-  const auto model = is_folder ? nullptr : Model::open(arguments.model);
-  MountPoint mount_point(arguments.mount_point);
   namespace files = std::filesystem;
-  const MountFacts facts{
-      is_folder ? files::canonical(arguments.model) : files::absolute(arguments.model).lexically_normal(),
-      mount_point.path(), std::time(nullptr)};
+  allow_many_files();
+  MountOptions options = MountOptions::parse(arguments.options);
+  std::error_code ignored;  // Model::open says what is wrong with a path
+  const bool is_folder = files::is_directory(arguments.model, ignored);
+  if (is_folder && !arguments.sidecar.empty())
+    fail(EINVAL, "--sidecar is for one model, and {} is a folder", arguments.model);
+  if (is_folder) options.read_only = true;
+  // Absolute, because a daemon leaves the folder that it was started in.
+  const std::string path = is_folder ? files::canonical(arguments.model) : files::absolute(arguments.model);
+  const std::string folder =
+      arguments.sidecar.empty() ? sidecar_path(path) : files::absolute(arguments.sidecar).string();
+  // Before there is a mount point: most mistakes are in the model.
+  const auto sidecar =
+      is_folder ? nullptr : Sidecar::open(Model::open(path), folder, absolute_path(arguments.mount_point));
+  MountPoint mount_point(arguments.mount_point);
+  const MountFacts facts{files::path(path).lexically_normal(), mount_point.path(), std::time(nullptr),
+                         options.read_only};
   const auto filesystem =
-      is_folder ? folder_filesystem(facts, options.ownership()) : model_filesystem(model, facts, options.ownership());
+      is_folder ? folder_filesystem(facts, options.ownership()) : model_filesystem(sidecar, facts, options.ownership());
   Session session(*filesystem, mount_point, options, facts.model_path);
+  if (sidecar) log_remarks(*sidecar);
   Daemon daemon = arguments.foreground ? Daemon::foreground() : Daemon::start();
   if (!arguments.foreground) log_to_syslog();
   return session.serve([&daemon] { daemon.ready(); }) ? 0 : 1;
@@ -78,6 +97,8 @@ int mount_command(int count, char** argument_values) {
   app.add_option("MNT", arguments.mount_point, "The folder to mount it at; made if it is missing")->required();
   app.add_option("-o", arguments.options, "Options as of mount(8): allow_other, uid=, gid=, umask= and others")
       ->allow_extra_args(false);
+  app.add_option("--sidecar", arguments.sidecar,
+                 "The folder that keeps the edits; MODEL.sidecar unless said otherwise");
   app.add_flag("-f,--foreground", arguments.foreground, "Stay in the foreground, and log to standard error");
   app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
   app.footer(

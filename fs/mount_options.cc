@@ -14,21 +14,21 @@ namespace onnxfs {
 namespace {
 
 // Passed on: libfuse gives each to the kernel as a flag or takes it itself.
-constexpr std::array<std::string_view, 16> fuse_flags{
-    "ro",     "allow_other", "allow_root", "auto_unmount", "default_permissions",
-    "dev",    "nodev",       "suid",       "nosuid",       "exec",
-    "noexec", "atime",       "noatime",    "sync",         "async",
-    "dirsync"};
+constexpr std::array<std::string_view, 15> fuse_flags{
+    "allow_other", "allow_root", "auto_unmount", "default_permissions",
+    "dev",         "nodev",      "suid",         "nosuid",
+    "exec",        "noexec",     "atime",        "noatime",
+    "sync",        "async",      "dirsync"};
 
 // Not the subtype: by it a mount is known to be ours.
 constexpr std::array<std::string_view, 1> fuse_values{"fsname="};
 
 // mount(8) and fstab use these themselves and pass some of them on. They ask nothing of a file system that keeps no
-// access times; `rw` asks for what a mount that cannot be written does not refuse.
-constexpr std::array<std::string_view, 24> accepted{
-    "rw",       "defaults",   "auto",        "noauto",        "user",     "nouser",     "users",    "nousers",
-    "owner",    "noowner",    "group",       "nogroup",       "_netdev",  "nofail",     "diratime", "nodiratime",
-    "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime", "loud",     "silent"};
+// access times.
+constexpr std::array<std::string_view, 23> accepted{
+    "defaults",   "auto",        "noauto",        "user",     "nouser",     "users",    "nousers",    "owner",
+    "noowner",    "group",       "nogroup",       "_netdev",  "nofail",     "diratime", "nodiratime", "relatime",
+    "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime", "loud",     "silent"};
 
 bool contains(auto& list, std::string_view option) { return std::ranges::find(list, option) != list.end(); }
 
@@ -66,6 +66,7 @@ MountOptions MountOptions::parse(const std::vector<std::string>& lists) {
       if (option.starts_with("uid=")) result.uid = parse_number(option, value, 10, any_id);
       else if (option.starts_with("gid=")) result.gid = parse_number(option, value, 10, any_id);
       else if (option.starts_with("umask=")) result.umask = parse_number(option, value, 8, 0777);
+      else if (option == "ro" || option == "rw") result.read_only = option == "ro";
       else if (contains(fuse_flags, option) || has_prefix_of(fuse_values, option)) result.for_fuse.emplace_back(option);
       else if (!contains(accepted, option) && !option.starts_with("x-") && !option.starts_with("comment=")) {
         fail(EINVAL, "-o {}: there is no such option", option);
@@ -76,7 +77,7 @@ MountOptions MountOptions::parse(const std::vector<std::string>& lists) {
 }
 
 Ownership MountOptions::ownership() const {
-  return {uid.value_or(::getuid()), gid.value_or(::getgid()), umask.value_or(0)};
+  return {uid.value_or(::getuid()), gid.value_or(::getgid()), umask.value_or(0), !read_only};
 }
 
 }  // namespace onnxfs

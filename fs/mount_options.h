@@ -14,6 +14,7 @@ struct MountOptions {
   std::optional<uid_t> uid;
   std::optional<gid_t> gid;
   std::optional<mode_t> umask;
+  bool read_only = false;
   std::vector<std::string> for_fuse;  // what the kernel or libfuse has to know, as it was written
 
   // `lists` are comma-separated lists of options, in the order they were given; of one given twice the last counts.

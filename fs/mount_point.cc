@@ -62,8 +62,8 @@ bool is_dead(const std::string& path) {
   return ::statx(AT_FDCWD, path.c_str(), AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status) != 0 && errno == ENOTCONN;
 }
 
-// An absolute path without links. What cannot be examined (it does not exist, or is a dead mount) has none in its
-// folder's path.
+}  // namespace
+
 std::string absolute_path(const std::string& path) {
   namespace files = std::filesystem;
   std::error_code error;
@@ -74,8 +74,6 @@ std::string absolute_path(const std::string& path) {
   const files::path folder = files::canonical(result.parent_path(), error);
   return error ? result.string() : (folder / result.filename()).string();
 }
-
-}  // namespace
 
 bool find_mounted(const std::string& relative_path, MountedModel& found) {
   const std::string path = absolute_path(relative_path);

@@ -30,6 +30,10 @@ class MountPoint {
   UniqueFd made_;  // the folder, locked, if it was made here
 };
 
+// The absolute path without links. What cannot be examined (it does not exist, or is a dead mount) has none in its
+// folder's path.
+std::string absolute_path(const std::string& path);
+
 // A mount of ours, as the mount table has it.
 struct MountedModel {
   std::string mount_point;

@@ -17,7 +17,9 @@
 #include <thread>
 
 #include "core/bytes/error.h"
+#include "fs/background_task.h"
 #include "fs/fuse_operations.h"
+#include "fs/invalidator.h"
 
 namespace onnxfs {
 
@@ -122,14 +124,14 @@ class CapturedWords {
 }  // namespace
 
 struct Session::Implementation {
-  explicit Implementation(const Filesystem& filesystem) : server{filesystem, [] {}} {}
+  explicit Implementation(Filesystem& filesystem) : server{filesystem, [] {}} {}
 
   FuseServer server;
   std::string mount_point;
   fuse_session* session = nullptr;
 };
 
-Session::Session(const Filesystem& filesystem, const MountPoint& mount_point, const MountOptions& options,
+Session::Session(Filesystem& filesystem, const MountPoint& mount_point, const MountOptions& options,
                  const std::string& source)
     : implementation_(std::make_unique<Implementation>(filesystem)) {
   implementation_->mount_point = mount_point.path();
@@ -137,7 +139,8 @@ Session::Session(const Filesystem& filesystem, const MountPoint& mount_point, co
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   // default_permissions: the mode bits mean what they say, for everybody that allow_other lets in.
-  std::string list = "ro,default_permissions,subtype=onnxfs,fsname=" + escape(source);
+  std::string list = "default_permissions,subtype=onnxfs,fsname=" + escape(source);
+  if (options.read_only) list += ",ro";
   for (const std::string& option : options.for_fuse) list += "," + option;
   std::string program = "onnxfs", flag = "-o";
   char* arguments[] = {program.data(), flag.data(), list.data(), nullptr};
@@ -161,12 +164,22 @@ Session::~Session() {
 }
 
 bool Session::serve(std::function<void()> on_ready) {
+  Filesystem& filesystem = implementation_->server.filesystem;
   implementation_->server.on_ready = std::move(on_ready);
+  Invalidator invalidator(implementation_->session);
+  BackgroundTask tidying([&filesystem] { filesystem.tidy(); });
+  filesystem.watch([&](uint64_t inode) {
+    invalidator.add(inode);
+    tidying.ask();
+  });
   const SignalThread signals(implementation_->mount_point);
   const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
                                                                                  &fuse_loop_cfg_destroy);
   fuse_loop_cfg_set_max_threads(loop.get(), most_threads);
-  return fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
+  const bool ended_well = fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
+  filesystem.watch([](uint64_t) {});
+  filesystem.flush();
+  return ended_well;
 }
 
 }  // namespace onnxfs

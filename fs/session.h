@@ -15,14 +15,14 @@ namespace onnxfs {
 class Session {
  public:
   // Mounts. `source` is what the mount table shows. Throws Error when the kernel or fusermount3 refuses.
-  Session(const Filesystem& filesystem, const MountPoint& mount_point, const MountOptions& options,
+  Session(Filesystem& filesystem, const MountPoint& mount_point, const MountOptions& options,
           const std::string& source);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  // Serves requests, from threads that it starts, until the mount is gone. `on_ready` is called when the kernel's
-  // first request is answered. False when serving ended for another reason than the unmount.
+  // Serves requests, from threads that it starts, until the mount is gone; then every change is flushed. `on_ready` is
+  // called when the kernel's first request is answered. False when serving ended for another reason than the unmount.
   bool serve(std::function<void()> on_ready);
 
  private:

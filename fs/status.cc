@@ -36,7 +36,7 @@ JsonLines mount_json(const MountFacts& facts) {
   json.add_number("pid", static_cast<uint64_t>(::getpid()));
   json.add_text("model", facts.model_path).add_text("mount_point", facts.mount_point);
   json.add_text("mounted_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(facts.mounted_at)));
-  json.add_flag("read_only", true);
+  json.add_flag("read_only", facts.read_only);
   return json;
 }
 
@@ -44,7 +44,8 @@ JsonLines mount_json(const MountFacts& facts) {
 
 std::string folder_status_json(const MountFacts& facts) { return mount_json(facts).take(); }
 
-std::string status_json(const Model& model, const MountFacts& facts) {
+std::string status_json(const Sidecar& sidecar, const MountFacts& facts) {
+  const Model& model = sidecar.model();
   const auto& tensors = model.catalog().tensors();
   uint64_t broken = 0;
   for (uint32_t i = 0; i < tensors.size(); ++i) broken += !model.problem(i).empty();
@@ -52,6 +53,9 @@ std::string status_json(const Model& model, const MountFacts& facts) {
   json.add_number("tensors", tensors.size()).add_number("broken_tensors", broken);
   json.add("model_file", json_inline(file_json(model.name(), *model.file())));
   json.add("data_files", json_inline(data_files_json(model)));
+  json.add_text("sidecar", sidecar.folder());
+  json.add_number("edited_tensors", sidecar.edits().size()).add_number("sidecar_bytes", sidecar.size_on_disk());
+  json.add("sidecar_remarks", json_inline(sidecar.remarks()));
   return std::move(json).take();
 }
 

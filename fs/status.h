@@ -3,7 +3,7 @@
 #include <ctime>
 #include <string>
 
-#include "core/onnx/model.h"
+#include "core/sidecar/sidecar.h"
 
 namespace onnxfs {
 
@@ -12,11 +12,12 @@ struct MountFacts {
   std::string model_path;   // of the model or folder; absolute
   std::string mount_point;  // absolute
   std::time_t mounted_at = 0;
+  bool read_only = false;
 };
 
-// .onnxfs/status.json: the program and its process, the mount, and of the model file and its data files whether they
-// still are what was opened. Made by the serving process.
-std::string status_json(const Model& model, const MountFacts& facts);
+// .onnxfs/status.json: the program and its process, the mount, of the model file and its data files whether they still
+// are what was opened, and of the sidecar how many tensors are edited in it. Made by the serving process.
+std::string status_json(const Sidecar& sidecar, const MountFacts& facts);
 
 // The same of a mounted folder: the program, its process and the mount.
 std::string folder_status_json(const MountFacts& facts);

@@ -168,7 +168,9 @@ Tree::Tree(const Catalog& catalog, bool has_status)
   if (catalog.root() == Root::model) builder.add_document(root, "graph.txt", Document::graph_txt);
   builder.add_document(root, "problems.txt", Document::problems_txt);
   if (has_status) {
-    builder.add_document(builder.add_plain_folder(root, ".onnxfs"), "status.json", Document::status_json);
+    const uint32_t folder = builder.add_plain_folder(root, ".onnxfs");
+    builder.add_document(folder, "status.json", Document::status_json);
+    builder.add_document(folder, "edits.tsv", Document::edits_tsv);
   }
   for (uint32_t i = 0; i < tensors.size(); ++i) builder.add_tensor(i);
   // An empty sequence is something that a person should see.
@@ -202,17 +204,19 @@ std::optional<uint32_t> Tree::find(const Key& key) const {
 }
 
 std::function<std::string(uint32_t)> Tree::paths_for_listing() const {
-  constexpr size_t enough = size_t{32} << 20;
+  constexpr size_t enough = size_t{32} << 20, far_too_much = size_t{128} << 20;
   constexpr size_t longest_opened = 4096;  // PATH_MAX
+  constexpr size_t longest_of_a_flood = 256;
   return [this, told = size_t{0}](uint32_t tensor) mutable {
-    std::string result = path_of_tensor(tensor, told < enough ? SIZE_MAX : longest_opened);
+    const size_t longest = told < enough ? SIZE_MAX : told < far_too_much ? longest_opened : longest_of_a_flood;
+    std::string result = path_of_tensor(tensor, longest);
     told += result.size();
     return result;
   };
 }
 
 std::string Tree::path(uint32_t number, size_t longest) const {
-  constexpr size_t shown_of_longer = 300;
+  constexpr size_t shown_of_longer = 200;
   std::vector<std::string_view> names;
   size_t length = 0;
   for (; number != root && length <= longest; number = nodes_[number].parent) {

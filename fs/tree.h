@@ -16,7 +16,7 @@
 namespace onnxfs {
 
 // The files that are made for a model as a whole.
-enum class Document : uint8_t { model_json, index_tsv, graph_txt, problems_txt, status_json };
+enum class Document : uint8_t { model_json, index_tsv, graph_txt, problems_txt, status_json, edits_tsv };
 
 // The suffixes that a tensor's name gets in one view or another. A tensor has one stem in all of them, so a stem is
 // taken where any of these is.
@@ -48,7 +48,7 @@ struct Node {
 // Immutable; any number of threads may use it.
 class Tree {
  public:
-  // `has_status`: whether .onnxfs/status.json is in it.
+  // `has_status`: whether .onnxfs/ is in it, with status.json and edits.tsv.
   explicit Tree(const Catalog& catalog, bool has_status = true);
   Tree(const Tree&) = delete;  // the index refers to the nodes
   Tree& operator=(const Tree&) = delete;
@@ -67,12 +67,13 @@ class Tree {
   // "initializers/encoder/W": of a tensor without a suffix. Of one that is longer than `longest` bytes, the end behind
   // ".../".
   std::string path(uint32_t node, size_t longest = SIZE_MAX) const;
+  uint32_t node_of_tensor(uint32_t tensor) const noexcept { return node_of_tensor_[tensor]; }
   std::string path_of_tensor(uint32_t tensor, size_t longest = SIZE_MAX) const {
-    return path(node_of_tensor_[tensor], longest);
+    return path(node_of_tensor(tensor), longest);
   }
 
   // Gives the paths of tensors for one listing. Many tensors may stand under one name of a megabyte: after enough
-  // bytes, those longer than any path that can be opened are given by their ends.
+  // bytes, those longer than any path that can be opened are given by their ends; after far too many, all long ones.
   std::function<std::string(uint32_t tensor)> paths_for_listing() const;
 
  private:

@@ -165,7 +165,9 @@ Rope Rope::spliced(uint64_t offset, uint64_t length, const Rope& piece) const {
 }
 
 void Rope::collect(uint64_t offset, uint64_t length, std::vector<Extent>& out) const {
-  visit(offset, length, [&out](const Extent& extent, uint64_t at, uint64_t n) { out.push_back({extent.source, at, n}); });
+  visit(offset, length, [&out](const Extent& extent, uint64_t at, uint64_t n) {
+    out.push_back({extent.source, at, n});
+  });
 }
 
 std::vector<Extent> Rope::extents() const {

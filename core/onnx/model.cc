@@ -89,13 +89,13 @@ Rope Model::typed_payload(uint32_t index) const {
     }
     return rope;
   } catch (const Error& error) {
-    if (error.code() != EIO) throw;
+    if (error.code() != EBADMSG) throw;  // a disk that fails now may not do so later
     const std::lock_guard lock(mutex_);
     if (found_late_.emplace(index, error.what()).second) {
       ::clock_gettime(CLOCK_REALTIME, &found_late_at_.emplace());
       any_found_late_.store(true, std::memory_order_release);
     }
-    throw;
+    throw Error(EIO, error.what());
   }
 }
 

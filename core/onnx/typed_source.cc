@@ -52,12 +52,7 @@ TypedSource::TypedSource(SourcePtr file, TypedLayout layout) : file_(std::move(f
     const uint64_t width = layout_.field.width();
     unit_bytes_ = width != 0 ? width : (type.bits + 7) / 8;
   }
-  try {
-    type.number == string_type ? index_strings() : index();
-  } catch (const Error& error) {
-    if (error.code() != EBADMSG) throw;
-    throw Error(EIO, error.what());
-  }
+  type.number == string_type ? index_strings() : index();
 }
 
 void TypedSource::index() {
@@ -84,17 +79,17 @@ void TypedSource::index_strings() {
     if (count++ % entries_per_checkpoint == 0) checkpoints_.push_back({at, output});
     const uint64_t length = entry.bytes.size();
     if (length > std::numeric_limits<uint32_t>::max()) {
-      fail(EIO, "element {} is a string of {} bytes; no length of four bytes says that", count - 1, length);
+      fail(EBADMSG, "element {} is a string of {} bytes; no length of four bytes says that", count - 1, length);
     }
     output += string_length_prefix + length;
   }
   require_count(count);
-  if (output != layout_.nbytes) fail(EIO, "{} has {} bytes, not {}", layout_.field_name, output, layout_.nbytes);
+  if (output != layout_.nbytes) fail(EBADMSG, "{} has {} bytes, not {}", layout_.field_name, output, layout_.nbytes);
 }
 
 void TypedSource::require_count(uint64_t count) const {
   if (count == layout_.entries) return;
-  fail(EIO, "{} has {} entries, its shape needs {}", layout_.field_name, count, layout_.entries);
+  fail(EBADMSG, "{} has {} entries, its shape needs {}", layout_.field_name, count, layout_.entries);
 }
 
 void TypedSource::read(uint64_t offset, std::span<std::byte> out) const {

@@ -23,7 +23,7 @@ namespace onnxfs {
 // Any number of threads may use one.
 class TypedSource final : public Source {
  public:
-  // `file` holds the layout's pieces. Throws Error(EIO) when the field does not hold what the tensor's shape needs.
+  // `file` holds the layout's pieces. Throws Error(EBADMSG) when the field does not hold what the tensor's shape needs.
   TypedSource(SourcePtr file, TypedLayout layout);
 
   uint64_t size() const noexcept override { return layout_.nbytes; }

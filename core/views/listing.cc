@@ -1,7 +1,9 @@
 #include "core/views/listing.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 
 #include "core/bytes/utf8.h"
@@ -9,13 +11,31 @@
 
 namespace onnxfs {
 
-std::string index_tsv(const Model& model, const PathOf& path_of) {
+std::string index_tsv(const Model& model, const PathOf& path_of, const Edits& edits) {
   std::string text = "path\tdtype\tshape\tnbytes\tstorage\n";
   const auto& tensors = model.catalog().tensors();
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
+    const auto found = edits.find(i);
+    const TensorEdit* edit = found == edits.end() ? nullptr : found->second.get();
     fmt::format_to(std::back_inserter(text), "{}.bin\t{}\t{}\t{}\t{}\n", path_of(i), dtype_word(tensor),
-                   shape_json(tensor), tensor.nbytes, storage_name(tensor));
+                   shape_json(tensor, edit), payload_size(tensor, edit), storage_word(tensor, edit));
+  }
+  return text;
+}
+
+std::string edits_tsv(const PathOf& path_of, const Edits& edits) {
+  std::string text = "path\tchanged\tat\n";
+  for (const auto& [tensor, edit] : edits) {
+    std::string changed;
+    const std::array<std::pair<bool, std::string_view>, 3> parts{{{edit->payload.has_value(), "payload"},
+                                                                  {edit->dims.has_value(), "shape"},
+                                                                  {edit->doc_string.has_value(), "doc_string"}}};
+    for (const auto& [is_changed, word] : parts) {
+      if (is_changed) changed.append(changed.empty() ? "" : ",").append(word);
+    }
+    fmt::format_to(std::back_inserter(text), "{}.bin\t{}\t{:%Y-%m-%dT%H:%M:%SZ}\n", path_of(tensor), changed,
+                   fmt::gmtime(edit->at.tv_sec));
   }
   return text;
 }

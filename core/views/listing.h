@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "core/onnx/edit.h"
 #include "core/onnx/model.h"
 
 namespace onnxfs {
@@ -12,7 +13,11 @@ namespace onnxfs {
 using PathOf = std::function<std::string(uint32_t tensor)>;
 
 // index.tsv: a header row, then a row a tensor in file order: path (of its .bin), dtype, shape, nbytes, storage.
-std::string index_tsv(const Model& model, const PathOf& path_of);
+std::string index_tsv(const Model& model, const PathOf& path_of, const Edits& edits = {});
+
+// edits.tsv: a header row, then a row an edited tensor in file order: path (of its .bin), what was changed of it
+// ("payload", "shape", "doc_string", or several with commas), and when it last was.
+std::string edits_tsv(const PathOf& path_of, const Edits& edits);
 
 // problems.txt: a line a finding, as known so far: the tensor's path, what is wrong, and the offset of its message.
 // Empty when nothing is.

@@ -51,9 +51,9 @@ void add_type(JsonLines& json, const Tensor& tensor) {
   }
 }
 
-void add_place(JsonLines& json, const Model& model, const Tensor& tensor, bool sound) {
-  json.add_text("storage", storage_name(tensor));
-  if (sound && tensor.in_one_piece) {
+void add_place(JsonLines& json, const Model& model, const Tensor& tensor, const TensorEdit* edit, bool sound) {
+  json.add_text("storage", storage_word(tensor, edit));
+  if (sound && tensor.in_one_piece && (edit == nullptr || !edit->payload)) {
     json.add_text("file", model.file_name_of(tensor));
     json.add_number("offset", tensor.data.begin).add_number("length", tensor.data.size());
   } else {
@@ -63,7 +63,7 @@ void add_place(JsonLines& json, const Model& model, const Tensor& tensor, bool s
 
 }  // namespace
 
-std::string tensor_json(const Model& model, uint32_t index) {
+std::string tensor_json(const Model& model, uint32_t index, const TensorEdit* edit) {
   const Catalog& catalog = model.catalog();
   const Tensor& tensor = catalog.tensors()[index];
   const DataType* type = tensor.type();
@@ -74,14 +74,14 @@ std::string tensor_json(const Model& model, uint32_t index) {
   json.add_text("name", tensor.name).add_text("kind", name_of(tensor.kind));
   json.add_text("scope", scope_of(catalog.sections(), tensor.section));
   add_type(json, tensor);
-  json.add("shape", shape_json(tensor));
+  json.add("shape", shape_json(tensor, edit));
   tensor.elements_known ? json.add_number("elements", tensor.elements) : json.add_null("elements");
-  json.add_number("nbytes", tensor.nbytes);
+  json.add_number("nbytes", payload_size(tensor, edit));
   const std::string_view numpy = type == nullptr ? "|u1" : type->numpy;
   numpy.empty() ? json.add_null("numpy") : json.add_text("numpy", numpy);
-  add_place(json, model, tensor, problem.empty());
-  json.add_text("doc_string", annotations.doc_string);
-  json.add_flag("edited", false);
+  add_place(json, model, tensor, edit, problem.empty());
+  json.add_text("doc_string", edit != nullptr && edit->doc_string ? *edit->doc_string : annotations.doc_string);
+  json.add_flag("edited", edit != nullptr);
   problem.empty() ? json.add_null("problem") : json.add_text("problem", problem);
   if (type == nullptr) json.add("data_type", fmt::to_string(tensor.data_type));
   if (!is_utf8(tensor.name)) json.add_text("name_base64", base64(tensor.name));
@@ -93,7 +93,17 @@ std::string tensor_json(const Model& model, uint32_t index) {
   return std::move(json).take();
 }
 
-std::string shape_json(const Tensor& tensor) { return dims_json(tensor.dims); }
+std::string shape_json(const Tensor& tensor, const TensorEdit* edit) {
+  return dims_json(edit != nullptr && edit->dims ? std::span<const int64_t>(*edit->dims) : tensor.dims);
+}
+
+uint64_t payload_size(const Tensor& tensor, const TensorEdit* edit) {
+  return edit != nullptr && edit->payload ? edit->payload->size() : tensor.nbytes;
+}
+
+std::string_view storage_word(const Tensor& tensor, const TensorEdit* edit) {
+  return edit != nullptr && edit->payload ? "sidecar" : storage_name(tensor);
+}
 
 std::string_view dtype_word(const Tensor& tensor) {
   const DataType* type = tensor.type();

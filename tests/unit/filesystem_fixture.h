@@ -49,9 +49,10 @@ class FilesystemTest : public ::testing::Test {
 
   void open(const Message& message, Ownership ownership = {1000, 2000, 0}) {
     path_ = folder_.write("model.onnx", message.str());
-    const auto model = Model::open(path_);
+    files_.reset();
+    sidecar_ = Sidecar::open(Model::open(path_), sidecar_path(path_), "/mnt/test");
     files_ =
-        std::make_unique<ModelFilesystem>(model, ownership, [this] { return "status " + std::to_string(++asked_); });
+        std::make_unique<ModelFilesystem>(sidecar_, ownership, [this] { return "status " + std::to_string(++asked_); });
   }
 
   // The entry at a path like "initializers/bias.bin", or one of inode 0.
@@ -71,7 +72,7 @@ class FilesystemTest : public ::testing::Test {
     EXPECT_NE(inode, 0u) << path << " is not there";
     return inode;
   }
-  std::string content(const std::string& path) const { return files_->open(inode(path), O_RDONLY)->content.text(); }
+  std::string content(const std::string& path) const { return files_->open(inode(path), O_RDONLY)->content().text(); }
 
   // Every path, folders too, with its inode.
   std::map<std::string, uint64_t> walk() const {
@@ -82,6 +83,7 @@ class FilesystemTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   std::string path_;
+  std::shared_ptr<Sidecar> sidecar_;
   std::unique_ptr<ModelFilesystem> files_;
   int asked_ = 0;  // how often for the status
 

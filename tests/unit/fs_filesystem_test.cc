@@ -14,6 +14,7 @@ using testing::read_all;
 
 const std::set<std::string> all_paths{
     ".onnxfs",
+    ".onnxfs/edits.tsv",
     ".onnxfs/status.json",
     "graph.txt",
     "index.tsv",
@@ -56,8 +57,9 @@ TEST_F(FilesystemTest, NumbersAreTheSameOnEachMount) {
   const std::string bytes = read_all(*FileSource::open(path_));
   const testing::TemporaryFolder elsewhere;
   elsewhere.write("w.bin", "external");
-  files_ = std::make_unique<ModelFilesystem>(Model::open(elsewhere.write("another name", bytes)), Ownership{},
-                                             [] { return ""; });
+  files_ = std::make_unique<ModelFilesystem>(
+      Sidecar::open(Model::open(elsewhere.write("another name", bytes)), elsewhere / "edits", "test"), Ownership{},
+      [] { return ""; });
   EXPECT_EQ(walk(), before);
 }
 
@@ -228,7 +230,8 @@ TEST_F(FilesystemTest, ModelWithoutTensorsHasNoInitializers) {
   open(testing::model(testing::Message()));
   std::set<std::string> paths;
   for (const auto& [path, inode] : walk()) paths.insert(path);
-  EXPECT_EQ(paths, (std::set<std::string>{".onnxfs", ".onnxfs/status.json", "graph.txt", "index.tsv", "model.json"}));
+  EXPECT_EQ(paths, (std::set<std::string>{".onnxfs", ".onnxfs/edits.tsv", ".onnxfs/status.json", "graph.txt",
+                                          "index.tsv", "model.json"}));
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ class FolderFilesystemTest : public ::testing::Test {
   }
   std::shared_ptr<const Filesystem> open_model(const std::string& path) {
     ++opened_;
-    return std::make_shared<ModelFilesystem>(Model::open(path), Ownership{1000, 2000, 0}, nullptr);
+    return std::make_shared<ModelFilesystem>(Sidecar::open(Model::open(path), sidecar_path(path), "test"),
+                                             Ownership{1000, 2000, 0}, nullptr);
   }
 
   Entry find(const std::string& path) const {
@@ -53,7 +54,7 @@ class FolderFilesystemTest : public ::testing::Test {
     return entry;
   }
   uint64_t inode(const std::string& path) const { return find(path).attributes.st_ino; }
-  std::string content(const std::string& path) const { return files_.open(inode(path), O_RDONLY)->content.text(); }
+  std::string content(const std::string& path) const { return files_.open(inode(path), O_RDONLY)->content().text(); }
 
   // Every path below a folder, with its number.
   std::map<std::string, uint64_t> walk(uint64_t folder = root, const std::string& prefix = "") const {
@@ -168,7 +169,7 @@ TEST_F(FolderFilesystemTest, ManyModelsAreNotAllKeptOpen) {
   EXPECT_EQ(opened_, before) << "the last ones are kept";
   content("many/1.onnx/initializers/w.bin");
   EXPECT_EQ(opened_, before + 1) << "the first ones are not";
-  EXPECT_EQ(open_file->content.text(), testing::float_bytes({1})) << "what is open stays so";
+  EXPECT_EQ(open_file->content().text(), testing::float_bytes({1})) << "what is open stays so";
 }
 
 TEST_F(FolderFilesystemTest, ModelsInUseAreKept) {

@@ -62,6 +62,12 @@ TEST_F(FolderMembersTest, OthersAreNotThere) {
   }
 }
 
+TEST_F(FolderMembersTest, SidecarsAreNotThere) {
+  for (const char* name : {"a.onnx.sidecar", "gone.pb.sidecar", "my.sidecar", ".sidecar"}) folder_.folder(name);
+  EXPECT_EQ(names(root()), (std::set<std::string>{"a.onnx", "b.pb", "sub", "empty", "my.sidecar", ".sidecar"}));
+  EXPECT_EQ(members_.find(root(), "a.onnx.sidecar"), nullptr);
+}
+
 TEST_F(FolderMembersTest, DotsAreNoMembers) {
   EXPECT_EQ(members_.find(root(), "."), nullptr);
   EXPECT_EQ(members_.find(root(), ".."), nullptr);

@@ -41,16 +41,24 @@ TEST(MountOptions, TheLastOfOneCounts) {
 }
 
 TEST(MountOptions, KernelAndLibfuseGetWhatIsTheirs) {
-  const MountOptions options =
-      parse({"ro,allow_other,uid=1,allow_root", "default_permissions,auto_unmount,fsname=a b"});
+  const MountOptions options = parse({"allow_other,uid=1,allow_root", "default_permissions,auto_unmount,fsname=a b"});
   EXPECT_EQ(options.for_fuse,
-            (Lists{"ro", "allow_other", "allow_root", "default_permissions", "auto_unmount", "fsname=a b"}));
+            (Lists{"allow_other", "allow_root", "default_permissions", "auto_unmount", "fsname=a b"}));
   EXPECT_EQ(parse({"dev,suid,noexec"}).for_fuse, (Lists{"dev", "suid", "noexec"}));
+}
+
+TEST(MountOptions, TheLastOfRoAndRwCounts) {
+  EXPECT_FALSE(parse({}).read_only);
+  EXPECT_TRUE(parse({"ro"}).read_only);
+  EXPECT_FALSE(parse({"ro,rw"}).read_only);
+  EXPECT_TRUE(parse({"rw", "ro"}).read_only);
+  EXPECT_TRUE(parse({}).ownership().writable);
+  EXPECT_FALSE(parse({"ro"}).ownership().writable);
 }
 
 TEST(MountOptions, WhatMountPassesOnIsAccepted) {
   for (const std::string option :
-       {"rw", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
+       {"defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
         "x-systemd.automount", "x-gvfs-show", "x-", "comment=x-gvfs-show", "relatime", "strictatime"}) {
     const MountOptions options = parse({option});
     EXPECT_TRUE(options.for_fuse.empty()) << option;

@@ -76,7 +76,7 @@ TEST_F(FilesystemTest, JsonTellsOfWhatOnlyReadingShows) {
   EXPECT_GT(find("initializers/bias.json").attributes_valid, 60);
   const auto file = files_->open(inode("initializers/late.json"), O_RDONLY);
   EXPECT_FALSE(file->keep_cache);
-  EXPECT_EQ(Json::parse(file->content.text())["problem"], "int64_data has 5000 entries, its shape needs 5001");
+  EXPECT_EQ(Json::parse(file->content().text())["problem"], "int64_data has 5000 entries, its shape needs 5001");
   EXPECT_ERROR(files_->open(inode("initializers/late.bin"), O_RDONLY), EIO, "int64_data has 5000 entries");
 }
 
@@ -123,9 +123,9 @@ TEST_F(FilesystemTest, DocumentThatCannotBeMadeIsEmptyAndSaysWhy) {
 
 TEST_F(FilesystemTest, OpenFileIsASnapshot) {
   const auto file = files_->open(inode("problems.txt"), O_RDONLY);
-  const std::string before = file->content.text();
+  const std::string before = file->content().text();
   EXPECT_ERROR(files_->open(inode("initializers/late.bin"), O_RDONLY), EIO, "");
-  EXPECT_EQ(file->content.text(), before);
+  EXPECT_EQ(file->content().text(), before);
   EXPECT_NE(content("problems.txt"), before);
 }
 

@@ -146,7 +146,7 @@ TEST_F(TreeSectionsTest, ListsStayNearTheSizeOfTheFile) {
   for (int i = 0; i < 60; ++i) {
     graph = testing::graph_of({holding_graph(std::string(200, 'n'), std::string(200, 'g'), graph)});
   }
-  const ModelFilesystem files(open(graph), {}, nullptr);
+  const ModelFilesystem files(Sidecar::open(open(graph), folder_ / "edits", "test"), {}, nullptr);
   for (const std::string name : {"index.tsv", "problems.txt"}) {
     std::optional<Absence> absence;
     const Entry entry = files.lookup(Filesystem::root_inode, name, absence);

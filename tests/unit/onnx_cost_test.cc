@@ -130,7 +130,7 @@ TEST_F(CostTest, ClaimedEntriesCostNothingWhenTheyAreRead) {
   claimed.nbytes = uint64_t{1} << 53;
   const SourcePtr source = guarded(message.str());
   const AllocationWatch watch;
-  EXPECT_ERROR(TypedSource(source, testing::layout_of(claimed)), EIO, "has 5000 entries");
+  EXPECT_ERROR(TypedSource(source, testing::layout_of(claimed)), EBADMSG, "has 5000 entries");
   EXPECT_LE(watch.bytes(), 2 * 64 * 1024u);
 }
 

@@ -96,7 +96,7 @@ TEST(TypedSource, AnotherCountOfEntriesIsAnError) {
           SCOPED_TRACE(name_of(rule, layout));
           const auto field = TypedFieldWriter(rule, elements).write(elements, layout, surplus);
           const std::string needs = "its shape needs " + std::to_string(typed_entries(*field.tensor.type(), elements));
-          EXPECT_ERROR(TypedSource(guarded(field.message.str()), testing::layout_of(field.tensor)), EIO, needs);
+          EXPECT_ERROR(TypedSource(guarded(field.message.str()), testing::layout_of(field.tensor)), EBADMSG, needs);
         }
       }
     }
@@ -115,9 +115,9 @@ TypedSource numbers(const Message& message, uint64_t elements) {
 TEST(TypedSource, CorruptRunsAreErrorsOfReading) {
   const std::string run(5000, '\x01');
   EXPECT_EQ(numbers(Message().bytes(7, run), 5000).size(), 40'000u);
-  EXPECT_ERROR(numbers(Message().bytes(7, run + "\x80"), 5001), EIO, "truncated at offset 5004");
-  EXPECT_ERROR(numbers(Message().bytes(7, run + testing::varint_bytes(1, 11)), 5001), EIO, "corrupt at offset");
-  EXPECT_ERROR(numbers(Message().bytes(7, run + std::string(3000, '\xff')), 5001), EIO, "corrupt at offset");
+  EXPECT_ERROR(numbers(Message().bytes(7, run + "\x80"), 5001), EBADMSG, "truncated at offset 5004");
+  EXPECT_ERROR(numbers(Message().bytes(7, run + testing::varint_bytes(1, 11)), 5001), EBADMSG, "corrupt at offset");
+  EXPECT_ERROR(numbers(Message().bytes(7, run + std::string(3000, '\xff')), 5001), EBADMSG, "corrupt at offset");
 }
 
 TEST(TypedSource, MessageIsOneOfManyInItsFile) {

@@ -82,12 +82,12 @@ TEST(TypedStrings, AnotherCountIsAnError) {
   for (const uint64_t count : {4999u, 5001u}) {
     Tensor tensor = strings.tensor();
     tensor.elements = count;
-    EXPECT_ERROR(TypedSource(guarded(strings.message.str()), testing::layout_of(tensor)), EIO,
+    EXPECT_ERROR(TypedSource(guarded(strings.message.str()), testing::layout_of(tensor)), EBADMSG,
                  "string_data has 5000 entries, its shape needs " + std::to_string(count));
   }
   Tensor of_another_size = strings.tensor();
   ++of_another_size.nbytes;
-  EXPECT_ERROR(TypedSource(guarded(strings.message.str()), testing::layout_of(of_another_size)), EIO, "");
+  EXPECT_ERROR(TypedSource(guarded(strings.message.str()), testing::layout_of(of_another_size)), EBADMSG, "");
 }
 
 TEST(TypedStrings, LargeOnesAreNotRead) {
@@ -129,7 +129,7 @@ TEST(TypedStrings, LengthMustFitInFourBytes) {
     return TypedSource(source, testing::layout_of(tensor)).size();
   };
   EXPECT_EQ(open(UINT32_MAX), uint64_t{UINT32_MAX} + 4);
-  EXPECT_ERROR(open(uint64_t{UINT32_MAX} + 1), EIO, "element 0 is a string of 4294967296 bytes");
+  EXPECT_ERROR(open(uint64_t{UINT32_MAX} + 1), EBADMSG, "element 0 is a string of 4294967296 bytes");
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/sidecar/sidecar.h"
+
+namespace onnxfs {
+
+// The content of a file while programs write another into it. It becomes the file's content when a descriptor is closed
+// while it is right; when the last who has it open is gone without that, the file is as it was before.
+//
+// It is visible to all who look at the file, but for a time: a process that opened the file closed it while the content
+// was wrong. Other descriptors may still be about to make it right (`{ a; b; } > FILE` closes in the middle), or it may
+// be the end of it; so those who look from then on see the file as it was, until somebody writes into the draft again.
+//
+// Any number of threads may use one.
+class Draft {
+ public:
+  // `most` bytes are let in, as the file cannot be larger. `dropped` is called when it ends without taking effect.
+  Draft(std::shared_ptr<Stage> stage, uint64_t most, std::function<void()> dropped);
+  ~Draft();
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  Rope content() const { return stage_->content(); }
+
+  // EFBIG, and nothing of it is written; a draft in which a write was refused does not take effect.
+  void write(uint64_t offset, std::span<const std::byte> bytes);
+  void resize(uint64_t size);
+
+  // Begins it anew, as for a second O_TRUNC.
+  void restart();
+
+  // Calls `take_effect` with the content and, if that does not throw, is finished. EINVAL when a write was refused.
+  void finish(const std::function<void(const Stage&)>& take_effect);
+  void hide() noexcept { hidden_ = true; }
+
+  bool finished() const noexcept { return finished_; }
+  bool visible() const noexcept { return !hidden_ && !finished_; }
+
+ private:
+  template <typename Change>
+  void change(uint64_t end, Change change);
+
+  std::shared_ptr<Stage> stage_;
+  uint64_t most_;
+  std::function<void()> dropped_;
+  std::mutex changing_;
+  bool refused_ = false;
+  std::atomic<bool> hidden_ = false;
+  std::atomic<bool> finished_ = false;
+};
+
+// The drafts of a mount, by the inode of their file. Does not keep them alive: those who have the file open do. Any
+// number of threads may use it.
+class Drafts {
+ public:
+  // Null when there is none.
+  std::shared_ptr<Draft> find(uint64_t inode) const;
+
+  // The one that there is, or else what `make` makes.
+  std::shared_ptr<Draft> find_or_make(uint64_t inode, const std::function<std::shared_ptr<Draft>()>& make);
+
+  // Takes a draft that is finished or dropped off the list.
+  void forget(uint64_t inode);
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, std::weak_ptr<Draft>> drafts_;
+  std::atomic<size_t> count_ = 0;  // so that nobody waits to learn that there is none
+};
+
+}  // namespace onnxfs

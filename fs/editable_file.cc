@@ -1,0 +1,98 @@
+#include "fs/editable_file.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/bytes/error.h"
+
+namespace onnxfs {
+
+namespace {
+
+void copy(const Rope& content, Stage& stage) {
+  constexpr uint64_t piece = 1 << 20;
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(std::min(piece, content.size()));
+  for (uint64_t at = 0; at < content.size(); at += piece) {
+    const std::span<std::byte> bytes(buffer.get(), std::min(piece, content.size() - at));
+    content.read(at, bytes);
+    stage.write(at, bytes);
+  }
+}
+
+}  // namespace
+
+EditableFile::EditableFile(std::unique_ptr<Editable> target, Surroundings surroundings)
+    : target_(std::move(target)), around_(std::move(surroundings)) {}
+
+std::shared_ptr<Draft> EditableFile::draft() const {
+  if (writable) {
+    const std::lock_guard lock(mutex_);
+    if (joined_ && !joined_->finished()) return joined_;
+  }
+  auto draft = around_.drafts.find(around_.inode);
+  return draft != nullptr && draft->visible() ? draft : nullptr;
+}
+
+std::shared_ptr<Draft> EditableFile::join_draft(bool with_content) {
+  auto draft = around_.drafts.find_or_make(around_.inode, [&] {
+    auto stage = around_.sidecar->stage();
+    if (with_content) copy(target_->content(), *stage);
+    return std::make_shared<Draft>(std::move(stage), target_->most(),
+                                   [&drafts = around_.drafts, inode = around_.inode, dropped = around_.dropped] {
+                                     drafts.forget(inode);
+                                     dropped();
+                                   });
+  });
+  const std::lock_guard lock(mutex_);
+  return joined_ = std::move(draft);
+}
+
+void EditableFile::begin_replacement() {
+  around_.sidecar->acquire();
+  join_draft(false)->restart();
+}
+
+Rope EditableFile::content() const {
+  const auto draft = this->draft();
+  return draft ? draft->content() : target_->content();
+}
+
+void EditableFile::write(uint64_t offset, std::span<const std::byte> bytes) {
+  if (!writable) return OpenFile::write(offset, bytes);
+  if (draft() == nullptr && target_->takes_patches()) {
+    target_->patch(offset, bytes);
+    around_.changed(false);
+    return;
+  }
+  join_draft(true)->write(offset, bytes);
+}
+
+void EditableFile::resize(uint64_t size) {
+  if (!writable) return OpenFile::resize(size);
+  if (draft() == nullptr) {
+    if (size == target_->content().size()) return;
+    if (target_->takes_patches()) fail(EINVAL, "the file has {} bytes, and keeps them", target_->content().size());
+  }
+  join_draft(true)->resize(size);
+}
+
+void EditableFile::closed_by(pid_t process) {
+  std::shared_ptr<Draft> draft;
+  {
+    const std::lock_guard lock(mutex_);
+    draft = joined_;
+  }
+  if (draft == nullptr || draft->finished()) return;
+  try {
+    draft->finish([this](const Stage& stage) { target_->replace(stage); });
+  } catch (const Error& error) {
+    // A child that closes its copy of the descriptor has nothing to do with what others still write.
+    if (error.code() == EINVAL && process != opener) return;
+    draft->hide();
+    throw;
+  }
+  around_.drafts.forget(around_.inode);
+  around_.changed(true);
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "fs/draft.h"
+#include "fs/editable.h"
+#include "fs/filesystem.h"
+
+namespace onnxfs {
+
+// An editable file that was opened, to read or to write it: the draft of it where there is one, else what it holds.
+class EditableFile final : public OpenFile {
+ public:
+  // `changed(is_replaced)` is called after each change of what the file holds: a patch, which the kernel knows of, or a
+  // draft that took effect. `dropped` when a draft ended without.
+  struct Surroundings {
+    uint64_t inode;
+    std::shared_ptr<Sidecar> sidecar;
+    Drafts& drafts;
+    std::function<void(bool is_replaced)> changed;
+    std::function<void()> dropped;
+  };
+  EditableFile(std::unique_ptr<Editable> target, Surroundings surroundings);
+
+  // For one that is open for writing: what O_TRUNC does.
+  void begin_replacement();
+
+  Rope content() const override;
+  void write(uint64_t offset, std::span<const std::byte> bytes) override;
+  void resize(uint64_t size) override;
+  void closed_by(pid_t process) override;
+
+ private:
+  std::shared_ptr<Draft> draft() const;  // that is to be read and written through this file; null for none
+  std::shared_ptr<Draft> join_draft(bool with_content);
+
+  std::unique_ptr<Editable> target_;
+  Surroundings around_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Draft> joined_;  // that was begun or written through this file
+};
+
+}  // namespace onnxfs
