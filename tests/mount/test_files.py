@@ -1,4 +1,4 @@
-"""The mount as files: attributes, the files about the model, and the programs that people use on them."""
+"""A read-only mount as files: attributes, the files about the model, and the programs that people use on them."""
 
 import errno
 import json
@@ -39,7 +39,7 @@ def mnt(mount, tmp_path_factory):
     whole.message(14, Message().string(1, "author").string(2, "somebody é"))
     (folder / "m.onnx").write_bytes(whole.to_bytes())
     os.utime(folder / "m.onnx", ns=(MTIME, MTIME))
-    with mount(folder / "m.onnx") as mounted:
+    with mount(folder / "m.onnx", "ro") as mounted:
         mounted.folder = folder
         yield mounted
 
@@ -61,6 +61,14 @@ def test_attributes_of_a_file(mnt):
         status = mnt.file(name).lstat()
         assert status.st_size == len(payload)
         assert status.st_size <= status.st_blocks * 512 < status.st_size + 4096
+
+
+def test_modes_where_files_can_be_written(mnt, mount):
+    with mount(mnt.folder / "m.onnx") as writable:
+        for path in every_file(writable.path):
+            is_of_a_tensor = "initializers" in path.parts
+            assert stat.S_IMODE(path.stat().st_mode) == (0o644 if is_of_a_tensor else 0o444), path
+        assert stat.S_IMODE((writable.path / "initializers").stat().st_mode) == 0o755
 
 
 def test_attributes_of_a_folder(mnt):

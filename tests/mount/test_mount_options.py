@@ -68,12 +68,17 @@ def test_uid_and_gid(mounted):
         assert (path.stat().st_uid, path.stat().st_gid) == (1234, 5678)
 
 
-@pytest.mark.parametrize("umask, mode", [("0", 0o444), ("022", 0o444), ("027", 0o440), ("077", 0o400), ("0077", 0o400)])
+@pytest.mark.parametrize("umask, mode", [("0", 0o644), ("022", 0o644), ("027", 0o640), ("0277", 0o400), ("077", 0o600)])
 def test_umask(mounted, umask, mode):
     mount = mounted(f"umask={umask}")
     assert stat.S_IMODE(mount.file("dir/w").stat().st_mode) == mode
     folder = stat.S_IMODE((mount.path / "initializers").stat().st_mode)
     assert folder & 0o555 == 0o555 & ~int(umask, 8)
+
+
+def test_umask_of_a_read_only_mount(mounted):
+    mount = mounted("umask=027", "ro")
+    assert stat.S_IMODE(mount.file("dir/w").stat().st_mode) == 0o440
 
 
 READ = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read())"
