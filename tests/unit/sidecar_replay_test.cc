@@ -192,6 +192,35 @@ TEST_F(SidecarPowerCutTest, OnlyWhatWasNotFlushedIsLost) {
   }
 }
 
+// A power cut may take the first of two blobs, and leave the second.
+TEST_F(SidecarPowerCutTest, ReplacementsWithoutAllTheirRecordsAreLeftOutForGood) {
+  testing::FaultyDisk disk;
+  {
+    const auto sidecar = open({.blob = 400, .garbage = 10}, disk);
+    const auto stage = sidecar->stage();
+    for (const uint64_t at : {0, 4, 8, 12}) testing::put(*stage, "new!", at);
+    sidecar->replace(raw, *stage);
+    write(*sidecar, other, 0, "kept");
+    files::copy(folder(), folder_ / "cut.sidecar");
+  }
+  const std::string cut = folder_ / "cut.sidecar";
+  files::resize_file(blob_path(cut, 1), files::file_size(blob_path(cut, 1)) - 88);
+  const auto expect_left_out = [&](const Sidecar& sidecar, size_t remarks) {
+    EXPECT_EQ(sidecar.payload(raw).text(), "0123456789abcdef");
+    EXPECT_EQ(sidecar.payload(other).text(), "kept");
+    EXPECT_EQ(sidecar.remarks().size(), remarks);
+  };
+  expect_left_out(*open_at(cut), 2);
+  const auto sidecar = Sidecar::open(model_, cut, "", disk, Opening::ordinary, {.blob = 10'000, .garbage = 10});
+  expect_left_out(*sidecar, 2);
+  const auto stage = sidecar->stage();
+  testing::put(*stage, "keeps the second blob");
+  expect_left_out(*open_at(cut), 0);
+  EXPECT_TRUE(sidecar->compact()) << "the first blob";
+  EXPECT_FALSE(files::exists(blob_path(cut, 1)));
+  expect_left_out(*open_at(cut), 0);
+}
+
 TEST_F(SidecarReplayTest, TornTailIsReportedAndCutByTheNextWriter) {
   run({});
   const std::string good = contents(blob());
