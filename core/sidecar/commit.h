@@ -25,9 +25,9 @@ struct CommitOptions {
 };
 
 struct CommitReport {
-  size_t edits = 0;                  // how many tensors had some
-  std::vector<std::string> written;  // paths of the files that are new or were patched
-  std::vector<std::string> remarks;  // what a person should know: a data file that got a new name, a commit finished
+  size_t edits = 0;                   // how many tensors had some
+  std::vector<std::string> written;   // paths of the files that are new or were patched
+  std::vector<std::string> remarks;   // what a person should know: a data file that got a new name, a commit finished
 };
 
 // Commits the model at `model_path`, or finishes a commit of it that was interrupted. Without edits it writes nothing,

@@ -36,7 +36,8 @@
 //   6  revert        the tensor is as in the base
 //   7  mark          changes nothing: what came before it is durable
 //   8  compacted     the records before the number offset have no effect any more, and may be missing
-//   9  lost          the records from the number offset to the number message, exclusive, did not survive a power cut
+//   9  lost          the records from the number offset to the number message, exclusive, did not survive a power cut,
+//                    or need one that did not: they may be missing, and have no effect
 #pragma once
 
 #include <array>

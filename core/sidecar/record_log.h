@@ -88,6 +88,7 @@ class RecordLog {
   Disk& disk_;
 
   std::mutex flush_mutex_;  // held by who flushes; taken before the other
+  uint64_t names_flushed_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   uint64_t log_id_ = 0;
@@ -99,7 +100,6 @@ class RecordLog {
   uint64_t next_sequence_ = 1;
   uint64_t flushed_ = 0;
   uint64_t names_changed_ = 0;  // how often the folder's list of names has changed
-  uint64_t names_flushed_ = 0;
   bool appended_ = false;
   bool retired_ = false;
 

@@ -24,6 +24,10 @@ struct Survey {
     if (record.type == RecordType::lost) lost.push_back({record.offset, record.message});
   }
 
+  bool is_lost(uint64_t sequence) const {
+    return std::ranges::any_of(lost, [=](const LostRecords& l) { return l.first <= sequence && sequence < l.end; });
+  }
+
   // The first of the records [from, to) whose absence is not explained, if there is one.
   std::optional<uint64_t> first_missed(uint64_t from, uint64_t to) const {
     from = std::max(from, needed_from);
@@ -129,12 +133,15 @@ class Replay {
     if (record.sequence < survey_.needed_from) return;
     if (const auto lost = first_lost(expected_, record.sequence, blob.blob->path())) {
       result_.lost.push_back({*lost, record.sequence});
+      result_.torn.push_back(
+          fmt::format("{} records before {} did not survive a power cut", record.sequence - *lost, blob.blob->path()));
     }
     const bool records_were_lost = !survey_.lost.empty() || !result_.lost.empty();
-    if (!replayer.apply(walk, blob.blob, records_were_lost)) {
-      result_.torn.push_back(
-          fmt::format("a replacement of tensor {} in {} was cut short by a power cut, and is left out",
-                      editor_.model().catalog().tensors()[record.tensor].name, folder_));
+    if (!survey_.is_lost(record.sequence) && !replayer.apply(walk, blob.blob, records_were_lost)) {
+      // Said to be lost too, so that it is left out for good: later, nothing else will tell why it is not whole.
+      result_.lost.push_back({record.sequence, record.sequence + 1});
+      result_.torn.push_back(fmt::format("a replacement of tensor {} in {} did not survive a power cut as a whole",
+                                         editor_.model().catalog().tensors()[record.tensor].name, folder_));
     }
     expected_ = record.sequence + 1;
   }

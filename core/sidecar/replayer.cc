@@ -40,7 +40,10 @@ bool Replayer::apply(BlobWalker& walker, const BlobPtr& blob, bool records_were_
       return true;
     }
     case RecordType::staged_write:
-    case RecordType::staged_resize: stage(record, bytes()); return true;
+    case RecordType::staged_resize:
+      if (!has_room(record.offset, record.length)) fail(EBADMSG, "{}: no file has a byte {}", where(), record.offset);
+      stage(record, bytes());
+      return true;
     case RecordType::replace: require_tensor(record, where); return replace(walker, records_were_lost, where);
     case RecordType::annotate: {
       require_tensor(record, where);

@@ -28,8 +28,10 @@ const SourcePtr& zeros() {
 
 bool is_zeros(const Extent& extent) { return extent.source == zeros(); }
 
+bool has_room(uint64_t offset, uint64_t length) { return fits(offset, length, largest_size); }
+
 void require_room(uint64_t offset, uint64_t length) {
-  if (!fits(offset, length, largest_size)) fail(EFBIG, "no file has {} bytes at {}", length, offset);
+  if (!has_room(offset, length)) fail(EFBIG, "no file has {} bytes at {}", length, offset);
 }
 
 Rope with_written(const Rope& content, uint64_t offset, const Rope& piece) {

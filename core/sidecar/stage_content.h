@@ -8,7 +8,8 @@ namespace onnxfs {
 // Whether the extent is zeros that stand nowhere on disk.
 bool is_zeros(const Extent& extent);
 
-// EFBIG when no file can have so many bytes there.
+// Whether a file can have so many bytes there; and EFBIG when not.
+bool has_room(uint64_t offset, uint64_t length);
 void require_room(uint64_t offset, uint64_t length);
 
 // A content with a piece written into it, or with another size. EFBIG past 63 bits.

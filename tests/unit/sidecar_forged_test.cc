@@ -1,0 +1,97 @@
+// Logs of sound records that are not ours.
+#include "core/sidecar/base.h"
+#include "core/sidecar/hash.h"
+#include "core/sidecar/record.h"
+#include "tests/unit/sidecar_replay_fixture.h"
+
+namespace onnxfs {
+namespace {
+
+namespace files = std::filesystem;
+using testing::contents;
+using testing::overwrite;
+
+// Records written by hand, each sound by itself.
+class SidecarForgedTest : public testing::SidecarReplayTest {
+ protected:
+  void forge(Record record, const std::string& bytes = "") {
+    files::remove_all(folder());
+    files::create_directory(folder());
+    Base base = Base::of(*model_);
+    base.write(folder(), Disk::real());
+    record.sequence = 1;
+    record.length = static_cast<uint32_t>(bytes.size());
+    record.bytes_hash = xxh3(testing::bytes_of(bytes));
+    const auto text = [](const auto& array) {
+      return std::string(reinterpret_cast<const char*>(array.data()), array.size());
+    };
+    overwrite(blob(), text(BlobHeader{log_version, 1, base.log_id}.encode()) + text(record.encode(base.log_id)) +
+                          bytes + std::string((8 - bytes.size() % 8) % 8, '\0'));
+  }
+  Record record(RecordType type, uint32_t tensor, uint64_t offset = 0) const {
+    Record record;
+    record.type = type;
+    record.tensor = tensor;
+    record.message = model_->catalog().tensors()[tensor].message.begin;
+    record.offset = offset;
+    return record;
+  }
+};
+
+TEST_F(SidecarForgedTest, SoundRecordTakesEffect) {
+  forge(record(RecordType::write, raw, 14), "zz");
+  EXPECT_EQ(reopened(raw), "0123456789abcdzz");
+}
+
+TEST_F(SidecarForgedTest, TensorsHaveToBeCountedTheSame) {
+  Record wrong = record(RecordType::write, raw);
+  ++wrong.message;
+  forge(wrong, "x");
+  EXPECT_ERROR(open(), ENOTSUP, "another version of onnxfs");
+  wrong = record(RecordType::write, raw);
+  wrong.tensor = 1000;
+  forge(wrong, "x");
+  EXPECT_ERROR(open(), ENOTSUP, "no tensor 1000");
+}
+
+TEST_F(SidecarForgedTest, RangesHaveToBeWithinTheTensor) {
+  for (const uint64_t offset : {uint64_t{16}, uint64_t{15}, UINT64_MAX, UINT64_MAX - 1}) {
+    forge(record(RecordType::write, raw, offset), "xy");
+    EXPECT_ERROR(open(), EBADMSG, "are not in a tensor of 16 bytes");
+    EXPECT_ERROR(open(), EBADMSG, blob() + " at offset 32");
+  }
+  Record far = record(RecordType::staged_write, raw, UINT64_MAX);
+  far.tensor = 0;
+  far.message = 0;
+  forge(far, "xy");
+  EXPECT_ERROR(open(), EBADMSG, blob() + " at offset 32");
+}
+
+TEST_F(SidecarForgedTest, ReplacementsHaveToBeWhole) {
+  const auto encoded = [](StageReference reference) {
+    const auto bytes = reference.encode();
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  forge(record(RecordType::replace, raw, 16), "short");
+  EXPECT_ERROR(open(), EBADMSG, "is damaged");
+  forge(record(RecordType::replace, raw, 15), encoded({0, 0}));
+  EXPECT_ERROR(open(), EBADMSG, "a tensor of 16 bytes is replaced by 15 bytes");
+  forge(record(RecordType::replace, raw, 16), encoded({0, 0}));
+  EXPECT_ERROR(open(), EBADMSG, "not there as a whole");
+  forge(record(RecordType::replace, raw, 16), encoded({1, 1}));
+  EXPECT_ERROR(open(), EBADMSG, "not there as a whole");
+  forge(record(RecordType::annotate, raw), "no annotation");
+  EXPECT_ERROR(open(), EBADMSG, "the annotation is damaged");
+}
+
+TEST_F(SidecarForgedTest, AnotherVersionIsNamed) {
+  forge(record(RecordType::write, raw), "x");
+  const auto header = BlobHeader{2, 1, Base::read(folder())->log_id}.encode();
+  std::string bytes = contents(blob());
+  bytes.replace(0, header.size(), reinterpret_cast<const char*>(header.data()), header.size());
+  overwrite(blob(), bytes);
+  EXPECT_ERROR(open(), ENOTSUP, "in format 2");
+}
+
+}  // namespace
+}  // namespace onnxfs
