@@ -132,12 +132,16 @@ class Filesystem {
   // Makes every change so far survive a power cut.
   virtual void flush() {}
 
-  // Work that can wait, after changes; may take its time. Throws nothing.
+  // Work that can wait; may take its time. Throws nothing.
   virtual void tidy() noexcept {}
 
-  // From now on `changed(inode)` is called for each inode of which the kernel may have cached what is no longer true.
-  // It must not wait for the kernel. Called before anything is served.
-  virtual void watch(std::function<void(uint64_t inode)>) {}
+  // Whom a mount tells what has to be done after changes. Neither may wait for the kernel.
+  struct Watcher {
+    std::function<void(uint64_t inode)> changed;  // the kernel may have cached what is no longer true of it
+    std::function<void()> untidy;                 // it is time for `tidy`
+  };
+  // Called before anything is served.
+  virtual void watch(Watcher) {}
 
  protected:
   Filesystem() = default;

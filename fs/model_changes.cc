@@ -118,16 +118,19 @@ void ModelFilesystem::note_change(Place changed, bool is_replaced) const {
     const uint32_t node = tree_.node_of_tensor(tensor);
     for (const TensorFile& file : tensor_files) {
       const bool is_itself = node == changed.node && file.facet == changed.facet;
-      if (!is_itself || is_replaced) note_stale(number(node, file.facet));
+      if (!is_itself || is_replaced) note_stale(number(node, file.facet), file.facet);
     }
   }
-  if (const auto index_file = tree_.find_entry(Tree::root, "index.tsv"))
-    note_stale(number(*index_file, Facet::document));
+  if (const auto index_file = tree_.find_entry(Tree::root, "index.tsv")) {
+    note_stale(number(*index_file, Facet::document), Facet::document);
+  }
+  if (sidecar_->may_be_worth_compacting()) watcher_.untidy();
 }
 
-void ModelFilesystem::note_stale(uint64_t inode) const {
-  stale_.mark(inode);
-  changed_(inode);
+// Of a payload that others may have mapped the kernel is told each time; of the rest, once until somebody opens it, as
+// nothing of it is cached before that.
+void ModelFilesystem::note_stale(uint64_t inode, Facet facet) const {
+  if (stale_.mark(inode) || facet == Facet::payload) watcher_.changed(inode);
 }
 
 }  // namespace onnxfs

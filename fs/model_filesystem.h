@@ -45,7 +45,7 @@ class ModelFilesystem final : public Filesystem {
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override { sidecar_->flush(); }
   void tidy() noexcept override;
-  void watch(std::function<void(uint64_t inode)> changed) override { changed_ = std::move(changed); }
+  void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
 
   const Model& model() const noexcept { return sidecar_->model(); }
   const Tree& tree() const noexcept { return tree_; }
@@ -93,13 +93,13 @@ class ModelFilesystem final : public Filesystem {
 
   // A file was changed: in place through itself, or by something that took its place.
   void note_change(Place place, bool is_replaced) const;
-  void note_stale(uint64_t inode) const;
+  void note_stale(uint64_t inode, Facet facet) const;
 
   std::shared_ptr<Sidecar> sidecar_;
   Tree tree_;
   Ownership ownership_;
   Documents documents_;
-  std::function<void(uint64_t inode)> changed_ = [](uint64_t) {};
+  Watcher watcher_{[](uint64_t) {}, [] {}};
   mutable Drafts drafts_;
   mutable StaleInodes stale_;
   ScratchFiles scratch_;

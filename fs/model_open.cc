@@ -68,7 +68,7 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at, std::unique_p
   auto file = std::make_unique<EditableFile>(
       std::move(target), EditableFile::Surroundings{inode, sidecar_, drafts_,
                                                     [this, at](bool is_replaced) { note_change(at, is_replaced); },
-                                                    [this, inode] { note_stale(inode); }});
+                                                    [this, inode, at] { note_stale(inode, at.facet); }});
   // A draft that is not shown has left its bytes in the kernel's cache.
   const auto draft = drafts_.find(inode);
   if (draft != nullptr && !draft->visible()) file->direct = true;

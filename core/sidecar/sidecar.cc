@@ -31,6 +31,10 @@ Rope Sidecar::payload(uint32_t tensor) const { return log_->editor().payload(ten
 const std::vector<std::string>& Sidecar::remarks() const noexcept { return log_->remarks(); }
 uint64_t Sidecar::size_on_disk() const { return log_->records().size(); }
 
+bool Sidecar::may_be_worth_compacting() const noexcept {
+  return log_->records().size() >= log_->worth_compacting_at.load(std::memory_order_relaxed);
+}
+
 void Sidecar::acquire() { log_->acquire(); }
 
 void Sidecar::write(uint32_t tensor, uint64_t offset, std::span<const std::byte> bytes) {

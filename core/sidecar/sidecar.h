@@ -125,6 +125,7 @@ class Sidecar {
   // Gives back the space of what was overwritten, when there is enough of it to be worth the copying of the rest.
   // Loses no edit at whatever moment it ends. Returns whether it did anything.
   bool compact();
+  bool may_be_worth_compacting() const noexcept;  // costs nothing
 
   // Removes all edits and the sidecar's files, after a commit. Nothing can be edited through this one afterwards.
   void remove();

@@ -47,7 +47,7 @@ class ChangesTest : public FilesystemTest {
              tensor("ints", type::int64, {3}).packed(7, {1, 2, 3}),
          })),
          {1000, 2000, 0, writable});
-    files_->watch([this](uint64_t inode) { changed_.insert(inode); });
+    files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [] {}});
   }
 
   static std::string bin(const std::string& name) { return "initializers/" + name + ".bin"; }
@@ -363,7 +363,7 @@ TEST_F(ChangesTest, TiedTensorsAreEditedAsOne) {
            external(tensor("y", type::uint8, {2, 4}), {{"location", "./w.bin"}}),
        })),
        {1000, 2000, 0, true});
-  files_->watch([this](uint64_t inode) { changed_.insert(inode); });
+  files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [] {}});
   opened(bin("y"), O_RDWR)->write(1, bytes("ABC"));
   EXPECT_EQ(content(bin("x")), "0ABC4567");
   EXPECT_EQ(content(bin("y")), "0ABC4567");
