@@ -1,5 +1,9 @@
 #include <sys/wait.h>
 
+#include <future>
+#include <thread>
+#include <utility>
+
 #include "tests/unit/faulty_disk.h"
 #include "tests/unit/sidecar_reference.h"
 
@@ -195,6 +199,38 @@ TEST_F(SidecarFaultsTest, FlushFailsUntilOneSucceeds) {
   sidecar->flush();
   EXPECT_EQ(disk.steps(), before + 6);
   EXPECT_EQ(reopened(raw).substr(0, 2), "y1");
+}
+
+// A disk that takes its time to flush a blob.
+class SlowDisk final : public FaultyDisk {
+ public:
+  void flush(int fd, const std::string& path) override {
+    if (path.ends_with(".blob") && !std::exchange(begun_, true)) {
+      begun.set_value();
+      go_on.get_future().wait();
+    }
+    FaultyDisk::flush(fd, path);
+  }
+
+  std::promise<void> begun, go_on;
+
+ private:
+  bool begun_ = false;
+};
+
+TEST_F(SidecarFaultsTest, NobodyWaitsForAFlushButWhoAskedForIt) {
+  SlowDisk disk;
+  const auto sidecar = open({}, disk);
+  write(*sidecar, raw, 0, "x");
+  std::thread flusher([&] { sidecar->flush(); });
+  disk.begun.get_future().wait();
+  write(*sidecar, raw, 1, "y");
+  EXPECT_EQ(sidecar->payload(raw).text().substr(0, 3), "xy2");
+  disk.go_on.set_value();
+  flusher.join();
+  const uint64_t steps = disk.steps();
+  sidecar->flush();
+  EXPECT_EQ(disk.steps(), steps + 1) << "the second write came after the first flush began";
 }
 
 TEST_F(SidecarFaultsTest, RemovalThatEndsAnywhereNeverLeavesOtherEdits) {
