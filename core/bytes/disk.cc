@@ -114,4 +114,12 @@ void Disk::remove_folder(const std::string& path) {
   if (::rmdir(path.c_str()) != 0) fail_to("remove the folder", path);
 }
 
+void remove_quietly(Disk& disk, const std::string& path) noexcept {
+  try {
+    disk.remove(path);
+  } catch (const Error&) {
+    return;
+  }
+}
+
 }  // namespace onnxfs

@@ -52,4 +52,7 @@ class Disk {
   Disk& operator=(const Disk&) = default;
 };
 
+// Removes a file on the way out of a failure, of which the first error is the one to tell.
+void remove_quietly(Disk& disk, const std::string& path) noexcept;
+
 }  // namespace onnxfs

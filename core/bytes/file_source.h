@@ -46,6 +46,9 @@ class FileSource final : public Source {
   const FileIdentity& identity() const noexcept { return identity_; }
   const std::string& label() const noexcept { return label_; }
 
+  // For the kernel to copy from, and to ask what reading does not tell. It is this one's.
+  int descriptor() const noexcept { return fd_.get(); }
+
   // Why reads give ESTALE, or "" while they do not.
   std::string staleness() const;
 

@@ -14,14 +14,15 @@
 
 namespace onnxfs {
 
-// Called now and then with how many bytes are done, of how many. May throw to stop, which leaves all as it was.
+// Called now and then with how many bytes are done, of how many. May throw to stop, which leaves all as it was; a
+// commit in place that is stopped is then one that was interrupted.
 using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct CommitOptions {
-  std::string sidecar;    // its folder
-  std::string output;     // a path to write to instead, which leaves the model and its sidecar as they are; or ""
-  bool in_place = false;  // patch the existing files
-  Progress progress;      // may be empty
+  std::string sidecar = {};  // its folder
+  std::string output = {};   // a path to write to instead, which leaves the model and its sidecar as they are; or ""
+  bool in_place = false;     // patch the existing files
+  Progress progress = {};    // may be empty
 };
 
 struct CommitReport {
@@ -30,9 +31,13 @@ struct CommitReport {
   std::vector<std::string> remarks;   // what a person should know: a data file that got a new name, a commit finished
 };
 
+// A commit in place writes a journal that says so, then patches the files, and removes the sidecar. Whoever finds that
+// journal patches them again: the sidecar is the redo log.
+//
 // Commits the model at `model_path`, or finishes a commit of it that was interrupted. Without edits it writes nothing,
 // but for an `output`, which is then a copy. Throws Error, and leaves the model and the edits as they were:
 //  EBUSY   a process is writing the edits; the sentence names it (the mount point)
+//  EINPROGRESS  an interrupted commit is to be finished first, and not into another output
 //  ENOSPC  not enough room, found out before anything is written where the file system tells
 //  EINVAL  in_place is not possible: an edit changes a size, or a file has several names or is reached by a link
 //  EEXIST  the output is there already

@@ -37,6 +37,7 @@ void remove_if_there(const std::string& path, Disk& disk) {
 std::string base_path(const std::string& folder) { return folder + "/base.json"; }
 std::string lock_path(const std::string& folder) { return folder + "/lock"; }
 std::string journal_path(const std::string& folder) { return folder + "/commit.journal"; }
+std::string new_journal_path(const std::string& folder) { return journal_path(folder) + ".new"; }
 
 bool exists(const std::string& path) {
   struct stat status;
@@ -85,6 +86,7 @@ void remove_edits(const std::string& folder, Disk& disk) {
   }
   remove_if_there(Base::temporary_path(folder), disk);
   for (const uint32_t number : list_blobs(folder)) disk.remove(blob_path(folder, number));
+  remove_if_there(new_journal_path(folder), disk);
   remove_if_there(journal_path(folder), disk);
 }
 

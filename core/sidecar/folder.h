@@ -16,6 +16,7 @@ namespace onnxfs {
 std::string base_path(const std::string& folder);
 std::string lock_path(const std::string& folder);
 std::string journal_path(const std::string& folder);
+std::string new_journal_path(const std::string& folder);  // while it is being written
 
 bool exists(const std::string& path);
 

@@ -1,0 +1,44 @@
+// Which files a commit writes, what is in them, and what they are called.
+//
+// An edited data file is replaced under its own name, unless somebody else would see that, or it is not reached from
+// the model's folder alone; then its tensors get a new file in that folder, and the model says so. Its name is the
+// model's with ".data", in letters that every reader takes for a plain file name.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bytes/file_source.h"
+#include "core/views/live_model.h"
+
+namespace onnxfs {
+
+// A plain value. Files that stay as they are are not in it.
+struct CommitPlan {
+  struct File {
+    std::string path;  // absolute
+    Rope content;
+    std::shared_ptr<const FileSource> like;  // what it takes the place of, or is a copy of
+  };
+
+  std::vector<File> data_files;
+  std::optional<File> model;
+  Relocations relocations;  // that `model` has in it
+  std::vector<std::string> remarks;
+
+  uint64_t size() const;
+};
+
+// Into the model's own files, under the path that it was opened by. Throws Error as live_model does.
+CommitPlan plan_commit(const Model& model, const Edits& edits);
+
+// Into a new model at `output`, an absolute path, and data files beside it. A file that is there already with the right
+// bytes is taken as it is; to find that out, those of the right size are read.
+CommitPlan plan_output(const Model& model, const Edits& edits, const std::string& output);
+
+// The n-th name, from 0, for data of a model: "model.onnx.data", "model.onnx-1.data" …
+std::string data_file_name(const std::string& model_name, unsigned n);
+
+}  // namespace onnxfs
