@@ -7,5 +7,8 @@ namespace onnxfs {
 int mount_command(int count, char** arguments);
 int umount_command(int count, char** arguments);
 int check_command(int count, char** arguments);
+int commit_command(int count, char** arguments);
+int discard_command(int count, char** arguments);
+int status_command(int count, char** arguments);
 
 }  // namespace onnxfs

@@ -11,6 +11,9 @@ int main(int count, char** arguments) {
   const std::string_view command = count > 1 ? arguments[1] : "";
   try {
     if (command == "check") return check_command(count - 1, arguments + 1);
+    if (command == "commit") return commit_command(count - 1, arguments + 1);
+    if (command == "discard") return discard_command(count - 1, arguments + 1);
+    if (command == "status") return status_command(count - 1, arguments + 1);
     if (command == "umount" || command == "unmount") return umount_command(count - 1, arguments + 1);
     if (command == "mount") return mount_command(count - 1, arguments + 1);
     return mount_command(count, arguments);

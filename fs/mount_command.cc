@@ -102,7 +102,8 @@ int mount_command(int count, char** argument_values) {
   app.add_flag("-f,--foreground", arguments.foreground, "Stay in the foreground, and log to standard error");
   app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
   app.footer(
-      "Also: onnxfs umount MNT, onnxfs check MODEL\n\nExample:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");
+      "Also: onnxfs umount MNT, and status, commit, discard and check MODEL\n\nExample:\n  onnxfs resnet50.onnx mnt && "
+      "ls mnt/initializers");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   return mount(arguments);
 }

@@ -13,33 +13,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
 #include <vector>
 
 #include "core/bytes/error.h"
+#include "fs/mount_table.h"
 
 extern char** environ;
 
 namespace onnxfs {
 
 namespace {
-
-// Space, tab, newline and backslash stand as \ooo in the mount table.
-std::string unescape(const std::string& field) {
-  std::string text;
-  for (size_t i = 0; i < field.size(); ++i) {
-    const auto octal = [&field](size_t at) { return at < field.size() && field[at] >= '0' && field[at] <= '7'; };
-    if (field[i] == '\\' && octal(i + 1) && octal(i + 2) && octal(i + 3)) {
-      text += static_cast<char>((field[i + 1] - '0') << 6 | (field[i + 2] - '0') << 3 | (field[i + 3] - '0'));
-      i += 3;
-    } else {
-      text += field[i];
-    }
-  }
-  return text;
-}
 
 int run_fusermount(const std::string& path, bool lazily) {
   std::vector<const char*> arguments{"fusermount3", "-u", "-q"};
@@ -77,20 +61,11 @@ std::string absolute_path(const std::string& path) {
 
 bool find_mounted(const std::string& relative_path, MountedModel& found) {
   const std::string path = absolute_path(relative_path);
-  // proc(5): ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAG …] - TYPE SOURCE OPTIONS. The last line for a mount
-  // point is the topmost.
-  std::ifstream table("/proc/self/mountinfo");
   bool ours = false;
-  for (std::string line; std::getline(table, line);) {
-    std::istringstream fields(line);
-    std::string id, parent, device, root, mount_point, field, type;
-    fields >> id >> parent >> device >> root >> mount_point;
-    if (unescape(mount_point) != path) continue;
-    while (fields >> field && field != "-") {
-    }
-    fields >> type;
-    ours = type == "fuse.onnxfs";
-    found = {path, device};
+  for (const MountTableEntry& entry : read_mount_table()) {
+    if (entry.mount_point != path) continue;
+    ours = entry.is_ours();
+    found = {path, entry.device};
   }
   return ours;
 }

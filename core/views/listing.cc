@@ -24,18 +24,26 @@ std::string index_tsv(const Model& model, const PathOf& path_of, const Edits& ed
   return text;
 }
 
+std::string changed_parts(const TensorEdit& edit) {
+  std::string changed;
+  const std::array<std::pair<bool, std::string_view>, 3> parts{{{edit.payload.has_value(), "payload"},
+                                                                {edit.dims.has_value(), "shape"},
+                                                                {edit.doc_string.has_value(), "doc_string"}}};
+  for (const auto& [is_changed, word] : parts) {
+    if (is_changed) changed.append(changed.empty() ? "" : ",").append(word);
+  }
+  return changed;
+}
+
+std::string changed_at(const TensorEdit& edit) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(edit.at.tv_sec));
+}
+
 std::string edits_tsv(const PathOf& path_of, const Edits& edits) {
   std::string text = "path\tchanged\tat\n";
   for (const auto& [tensor, edit] : edits) {
-    std::string changed;
-    const std::array<std::pair<bool, std::string_view>, 3> parts{{{edit->payload.has_value(), "payload"},
-                                                                  {edit->dims.has_value(), "shape"},
-                                                                  {edit->doc_string.has_value(), "doc_string"}}};
-    for (const auto& [is_changed, word] : parts) {
-      if (is_changed) changed.append(changed.empty() ? "" : ",").append(word);
-    }
-    fmt::format_to(std::back_inserter(text), "{}.bin\t{}\t{:%Y-%m-%dT%H:%M:%SZ}\n", path_of(tensor), changed,
-                   fmt::gmtime(edit->at.tv_sec));
+    fmt::format_to(std::back_inserter(text), "{}.bin\t{}\t{}\n", path_of(tensor), changed_parts(*edit),
+                   changed_at(*edit));
   }
   return text;
 }

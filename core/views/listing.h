@@ -15,8 +15,12 @@ using PathOf = std::function<std::string(uint32_t tensor)>;
 // index.tsv: a header row, then a row a tensor in file order: path (of its .bin), dtype, shape, nbytes, storage.
 std::string index_tsv(const Model& model, const PathOf& path_of, const Edits& edits = {});
 
-// edits.tsv: a header row, then a row an edited tensor in file order: path (of its .bin), what was changed of it
-// ("payload", "shape", "doc_string", or several with commas), and when it last was.
+// What an edit changes of its tensor: "payload", "shape", "doc_string", or several with commas between them; and when
+// it last did: "2026-01-31T12:00:00Z".
+std::string changed_parts(const TensorEdit& edit);
+std::string changed_at(const TensorEdit& edit);
+
+// edits.tsv: a header row, then a row an edited tensor in file order: path (of its .bin), changed parts, and when.
 std::string edits_tsv(const PathOf& path_of, const Edits& edits);
 
 // problems.txt: a line a finding, as known so far: the tensor's path, what is wrong, and the offset of its message.

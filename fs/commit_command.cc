@@ -1,0 +1,73 @@
+#include "core/sidecar/commit.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "core/bytes/error.h"
+#include "core/bytes/utf8.h"
+#include "core/sidecar/sidecar.h"
+#include "fs/arguments.h"
+#include "fs/commands.h"
+#include "fs/interruption.h"
+#include "fs/mount_table.h"
+#include "fs/progress_line.h"
+
+namespace onnxfs {
+
+namespace {
+
+void print(const CommitReport& report, const std::string& model) {
+  if (report.written.empty()) {
+    fmt::print("{} {}\n", report.edits == 0 ? "Nothing is edited in" : "Nothing is changed by the edits of",
+               printable(model));
+  } else {
+    fmt::print("Committed {} edited tensor{}:\n", report.edits, report.edits == 1 ? "" : "s");
+  }
+  for (const std::string& path : report.written) fmt::print("  {}\n", printable(path));
+  for (const std::string& remark : report.remarks) fmt::print(stderr, "onnxfs: {}\n", printable(remark));
+}
+
+int run(const std::string& model, CommitOptions options) {
+  if (options.sidecar.empty()) options.sidecar = sidecar_path(model);
+  if (const auto mount = find_writable_mount(model)) {
+    fail(EBUSY, "{} is mounted at {}, where it can be edited; unmount it first: onnxfs umount {}", model, *mount,
+         *mount);
+  }
+  CommitReport report;
+  {
+    const Interruption interruption;
+    ProgressLine line("committing");
+    const bool may_stop = !options.in_place;
+    options.progress = [&](uint64_t done, uint64_t total) {
+      line.show(done, total);
+      if (may_stop) interruption.check();
+    };
+    report = commit(model, options);
+  }
+  print(report, model);
+  return 0;
+}
+
+}  // namespace
+
+int commit_command(int count, char** argument_values) {
+  std::string model;
+  CommitOptions options;
+  CLI::App app("Writes the edits of a model into its files, and ends its sidecar.", "onnxfs commit");
+  app.add_option("MODEL", model, "The model file")->required();
+  auto* output =
+      app.add_option("-o,--output", options.output, "Write a new model there, and leave this one and its edits");
+  app.add_flag("--in-place", options.in_place,
+               "Patch the existing files: at the cost of the edits, for edits that change no size")
+      ->excludes(output);
+  app.add_option("--sidecar", options.sidecar, "The folder that keeps the edits; MODEL.sidecar unless said otherwise");
+  app.footer(
+      "New files are checked before they take the place of the old. A commit that was interrupted is finished by\n"
+      "running it again.\n\nExample:\n  onnxfs commit resnet50.onnx");
+  if (const auto status = parse_arguments(app, count, argument_values)) return *status;
+  return run(model, std::move(options));
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,50 @@
+#include "fs/progress_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace onnxfs {
+
+namespace {
+
+struct Unit {
+  double size;
+  const char* name;
+};
+
+Unit unit_of(double bytes) {
+  for (const Unit unit : {Unit{1e9, "GB"}, Unit{1e6, "MB"}, Unit{1e3, "kB"}}) {
+    if (bytes >= unit.size) return unit;
+  }
+  return {1, "bytes"};
+}
+
+}  // namespace
+
+std::string progress_text(const std::string& what, uint64_t done, uint64_t total, double seconds) {
+  const Unit unit = unit_of(static_cast<double>(total));
+  const double rate = static_cast<double>(done) / std::max(seconds, 1e-3);
+  const Unit rate_unit = unit_of(rate);
+  const double left = static_cast<double>(total - std::min(done, total)) / std::max(rate, 1.0);
+  return fmt::format("{}: {:.1f} of {:.1f} {}, {:.0f} {}/s, {:.0f} s left", what, static_cast<double>(done) / unit.size,
+                     static_cast<double>(total) / unit.size, unit.name, rate / rate_unit.size, rate_unit.name, left);
+}
+
+void ProgressLine::show(uint64_t done, uint64_t total) {
+  constexpr std::chrono::milliseconds first(1000), between(100);
+  const auto now = Clock::now();
+  if (now - begin_ < first || now - drawn_ < between || ::isatty(STDERR_FILENO) == 0) return;
+  drawn_ = now;
+  is_drawn_ = true;
+  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  std::fprintf(stderr, "\r%s\033[K", progress_text(what_, done, total, seconds).c_str());
+}
+
+ProgressLine::~ProgressLine() {
+  if (is_drawn_) std::fputs("\r\033[K", stderr);
+}
+
+}  // namespace onnxfs
