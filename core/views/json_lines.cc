@@ -23,6 +23,8 @@ std::string json_quote(std::string_view text) {
   return json_inline(nlohmann::ordered_json(text));
 }
 
+std::string dims_json(std::span<const int64_t> dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
+
 JsonLines& JsonLines::add(std::string_view key, std::string_view json) {
   text_ += text_.empty() ? "{\n  \"" : ",\n  \"";
   text_.append(key).append("\": ").append(json);

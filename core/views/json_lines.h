@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ std::string json_quote(std::string_view text);
 
 // A JSON value on one line; strings as above.
 std::string json_inline(const nlohmann::ordered_json& value);
+
+// A shape: "[64,3,7,7]".
+std::string dims_json(std::span<const int64_t> dims);
 
 // The text of a JSON object for people as well as programs: a member a line, each member's value on that line.
 class JsonLines {

@@ -4,7 +4,7 @@
 #include <openssl/evp.h>
 
 #include "core/bytes/utf8.h"
-#include "core/onnx/external_reference.h"
+#include "core/onnx/tensor_notes.h"
 #include "core/views/json_lines.h"
 
 namespace onnxfs {
@@ -19,25 +19,6 @@ std::string base64(std::string_view bytes) {
   text.resize(static_cast<size_t>(length));
   return text;
 }
-
-// What stands in the tensor's message and is not worth keeping in memory.
-struct Annotations {
-  std::string doc_string;
-  std::string checksum;
-};
-
-Annotations read_annotations(const Model& model, const Tensor& tensor) {
-  if (!tensor.annotated) return {};  // as is all that is no TensorProto
-  wire::Window window(model.file());
-  TensorFields fields;
-  for (const ByteRange piece : model.catalog().pieces(tensor)) fields.scan(window, piece);
-  Annotations result;
-  if (fields.doc_string) result.doc_string = window.text(*fields.doc_string);
-  if (fields.external && tensor.in_one_piece) result.checksum = parse_external(window, fields.external_data).checksum;
-  return result;
-}
-
-std::string dims_json(std::span<const int64_t> dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
 
 void add_type(JsonLines& json, const Tensor& tensor) {
   const DataType* type = tensor.type();
@@ -68,7 +49,7 @@ std::string tensor_json(const Model& model, uint32_t index, const TensorEdit* ed
   const Tensor& tensor = catalog.tensors()[index];
   const DataType* type = tensor.type();
   const std::string problem = model.problem(index);
-  const Annotations annotations = read_annotations(model, tensor);
+  const TensorNotes notes = read_notes(model, tensor);
 
   JsonLines json;
   json.add_text("name", tensor.name).add_text("kind", name_of(tensor.kind));
@@ -80,12 +61,12 @@ std::string tensor_json(const Model& model, uint32_t index, const TensorEdit* ed
   const std::string_view numpy = type == nullptr ? "|u1" : type->numpy;
   numpy.empty() ? json.add_null("numpy") : json.add_text("numpy", numpy);
   add_place(json, model, tensor, edit, problem.empty());
-  json.add_text("doc_string", edit != nullptr && edit->doc_string ? *edit->doc_string : annotations.doc_string);
+  json.add_text("doc_string", edit != nullptr && edit->doc_string ? *edit->doc_string : notes.doc_string);
   json.add_flag("edited", edit != nullptr);
   problem.empty() ? json.add_null("problem") : json.add_text("problem", problem);
   if (type == nullptr) json.add("data_type", fmt::to_string(tensor.data_type));
   if (!is_utf8(tensor.name)) json.add_text("name_base64", base64(tensor.name));
-  if (!annotations.checksum.empty()) json.add_text("checksum", annotations.checksum);
+  if (!notes.checksum.empty()) json.add_text("checksum", notes.checksum);
   if (const auto holder = node_attribute_of(catalog.sections(), tensor.section, tensor.leaf)) {
     json.add_text("node", holder->node).add_text("attribute", holder->attribute);
   }

@@ -1,0 +1,119 @@
+#include "core/views/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <mutex>
+#include <optional>
+
+#include "core/bytes/error.h"
+#include "core/views/json_lines.h"
+#include "core/views/safetensors_entries.h"
+#include "core/views/tensor_json.h"
+
+namespace onnxfs {
+
+namespace {
+
+constexpr size_t longest_header = 100'000'000;
+constexpr size_t header_alignment = 8;
+
+// The payload of an unedited tensor that it takes reading to find: found when it is first read.
+class LatePayload final : public Source {
+ public:
+  LatePayload(std::shared_ptr<const Model> model, uint32_t tensor) : model_(std::move(model)), tensor_(tensor) {}
+
+  uint64_t size() const noexcept override { return model_->catalog().tensors()[tensor_].nbytes; }
+  void read(uint64_t offset, std::span<std::byte> out) const override { payload().read(offset, out); }
+  void require_current() const override { model_->file()->require_current(); }
+
+ private:
+  Rope payload() const {
+    const std::lock_guard lock(mutex_);
+    if (!payload_) payload_ = model_->payload(tensor_);
+    return *payload_;
+  }
+
+  std::shared_ptr<const Model> model_;
+  uint32_t tensor_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Rope> payload_;
+};
+
+Rope payload_of(const std::shared_ptr<const Model>& model, const Edits& edits, uint32_t tensor) {
+  if (const auto edit = edits.find(tensor); edit != edits.end() && edit->second->payload) return *edit->second->payload;
+  const Tensor& known = model->catalog().tensors()[tensor];
+  if (known.in_one_piece || known.nbytes == 0) return model->payload(tensor);
+  return Rope::of(std::make_shared<LatePayload>(model, tensor));
+}
+
+// A JSON object that grows by its members, and not past what a header may be.
+class Header {
+ public:
+  void add(std::string_view key, std::string_view json) {
+    text_ += text_.empty() ? '{' : ',';
+    text_.append(json_quote(key)).append(":").append(json);
+    if (text_.size() > longest_header - header_alignment) {
+      fail(EFBIG, "the names and shapes of the tensors take more than the {} bytes of a safetensors header",
+           longest_header);
+    }
+  }
+  bool empty() const noexcept { return text_.empty(); }
+
+  std::string object() && { return text_.empty() ? "{}" : std::move(text_) + '}'; }
+
+ private:
+  std::string text_;
+};
+
+std::string metadata(const Model& model, const Edits& edits, const PathOf& path_of,
+                     const std::vector<SafetensorsEntry>& entries) {
+  Header header;
+  const auto& tensors = model.catalog().tensors();
+  for (const SafetensorsEntry& entry : entries) {
+    if (!entry.is_opaque) continue;
+    const Tensor& tensor = tensors[entry.tensor];
+    const auto edit = edits.find(entry.tensor);
+    const bool reshaped = edit != edits.end() && edit->second->dims;
+    header.add("dtype:" + entry.key, json_quote(dtype_word(tensor)));
+    header.add("shape:" + entry.key, json_quote(reshaped ? dims_json(*edit->second->dims) : shape_json(tensor)));
+  }
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
+    if (const std::string problem = model.problem(i); !problem.empty()) {
+      header.add("problem:" + path_of(i), json_quote(problem));
+    }
+  }
+  return header.empty() ? std::string() : std::move(header).object();
+}
+
+std::string file_header(const std::string& metadata, const std::vector<SafetensorsEntry>& entries) {
+  Header header;
+  if (!metadata.empty()) header.add("__metadata__", metadata);
+  uint64_t offset = 0;
+  for (const SafetensorsEntry& entry : entries) {
+    header.add(entry.key, fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})", entry.dtype,
+                                      dims_json(entry.shape), offset, offset + entry.size));
+    offset += entry.size;
+  }
+  std::string text = std::move(header).object();
+  text.resize((text.size() + header_alignment - 1) / header_alignment * header_alignment, ' ');
+  std::string length;
+  for (size_t i = 0; i < 8; ++i) length += static_cast<char>(uint64_t{text.size()} >> (8 * i));
+  return length + text;
+}
+
+}  // namespace
+
+Rope safetensors(const std::shared_ptr<const Model>& model, const Edits& edits, const PathOf& path_of) {
+  const std::vector<SafetensorsEntry> entries = safetensors_entries(*model, edits, path_of);
+  const Rope header = Rope::of(file_header(metadata(*model, edits, path_of, entries), entries));
+  std::vector<Extent> extents;
+  header.collect(0, header.size(), extents);
+  for (const SafetensorsEntry& entry : entries) {
+    const Rope payload = payload_of(model, edits, entry.tensor);
+    payload.collect(0, payload.size(), extents);
+  }
+  return Rope(std::move(extents));
+}
+
+}  // namespace onnxfs
