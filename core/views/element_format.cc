@@ -132,6 +132,7 @@ constexpr ElementFormat small_float() {
   return {width, sizeof(Code), look_up_each<Code, width, small_float_lines<data_type, width>>};
 }
 
+// Small floats are as wide as the widest of their numbers, and have the number of their type.
 struct NamedFormat {
   std::string_view onnx_name;
   ElementFormat format;

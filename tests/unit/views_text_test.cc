@@ -1,5 +1,6 @@
 #include "core/views/text.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -121,6 +122,7 @@ TEST(Text, EveryNumberOfASmallTypeIsItsOwn) {
     }
     const auto lines = trimmed_lines(text_of(type.number, count, payload));
     ASSERT_EQ(lines.size(), count);
+    EXPECT_EQ(std::ranges::max(lines, {}, &std::string::size).size(), element_format(&type).width);
     for (uint32_t code = 0; code < count; ++code) {
       const double value = shortest_decimal(*small, code);
       if (std::isnan(value)) {
