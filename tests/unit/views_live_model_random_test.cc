@@ -107,14 +107,16 @@ TEST_P(LiveModelRandomTest, EditedWithItsOwnBytesIsTheSame) {
 
 TEST_P(LiveModelRandomTest, ValuesHaveTheirEditsToo) {
   RandomModel random(GetParam());
-  const uint64_t count = 2 + random.random()() % 4;
-  Message sequence = Message().varint(2, 1);
-  for (uint64_t i = 0; i < count; ++i) sequence.message(3, random.tensor());
-  Message map = Message().varint(2, 7);
-  for (uint64_t i = 0; i < count; ++i) map.varint(3, random.random()());
-  map.message(5, sequence);
+  const auto sequence = [&random](uint64_t count) {
+    Message message = Message().varint(2, 1);
+    for (; count != 0; --count) message.message(3, random.tensor());
+    return message;
+  };
+  const Message map = Message().varint(2, 7).varint(3, random.random()()).packed(3, {1}).message(5, sequence(2));
+  const Message nested = Message().varint(2, 3).message(5, sequence(3)).message(5, sequence(1));
+  const Message flat = sequence(2 + random.random()() % 4);
   folder_.write("w.bin", random.data());
-  for (const Message& root : {sequence, map, Message().varint(2, 3).message(5, sequence).message(5, sequence)}) {
+  for (const Message& root : {flat, map, nested}) {
     const auto model = Model::open(folder_.write("values.pb", root.str()));
     RandomEdits edits(*model, GetParam());
     edits.edit_some(2);
