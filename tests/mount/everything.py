@@ -7,6 +7,7 @@ import struct
 
 import numpy
 import onnx
+from datatypes import TABLE, pack
 from onnx import numpy_helper
 
 LONG = 64  # entries from which a plain list counts as weights
@@ -22,6 +23,10 @@ def payload(tensor):
         return tensor.raw_data or struct.pack(f"<{len(tensor.int32_data)}H", *tensor.int32_data)
     if tensor.data_type == onnx.TensorProto.STRING:
         return strings(tensor.string_data)
+    if tensor.data_type > onnx.TensorProto.BFLOAT16:  # and it knows none of those
+        bits = next(row.bits for row in TABLE if row.number == tensor.data_type)
+        width = 8 if bits in (2, 4) else bits  # such an entry is a packed byte
+        return tensor.raw_data or pack(width, [entry & (1 << width) - 1 for entry in tensor.int32_data])
     return numpy_helper.to_array(tensor).tobytes()
 
 
