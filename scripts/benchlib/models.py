@@ -23,6 +23,10 @@ class Model:
     probe: str  # the tensor that is asked for
     data_path: str | None = None  # where the external bytes are
 
+    @property
+    def sidecar(self):
+        return self.path + ".sidecar"
+
     def files(self):
         return [self.path] + ([self.data_path] if self.data_path else [])
 
@@ -103,6 +107,18 @@ def write_small_tensors(path):
     wire.write_model(path, wire.graph(small_tensors(50_000), nodes, *ends))
 
 
+GIGABYTE = 1 << 30
+
+
+def write_one_tensor_of_a_gigabyte(path):
+    write_with_raw_data(path, [("lm_head.weight", [65536, 4096])], [], [])
+
+
+def write_noise(path, size):
+    with open(path, "wb", buffering=0) as file:
+        noise(size).write_to(file)
+
+
 def write_one_large_tensor(path):
     weights = [("model.norm.weight", [4096]), ("lm_head.weight", [32000, 4096]), ("onnx::MatMul_9001", [4096, 1024])]
     nodes = [wire.node("MatMul", ["x", "lm_head.weight"], ["logits"], "/lm_head/MatMul")]
@@ -142,6 +158,12 @@ def many(directory):
     path = os.path.join(directory, "many-small.onnx")
     made_once(path, 5_000_000, write_small_tensors)
     return Model(path, "50,000 initializers", "encoder.block_625.unit_25000.weight")
+
+
+def gigabyte(directory):
+    path = os.path.join(directory, "gigabyte.onnx")
+    made_once(path, 1_074_000_000, write_one_tensor_of_a_gigabyte)
+    return Model(path, "a tensor of 1 GiB", "lm_head.weight")
 
 
 def large_tensor(directory):

@@ -81,6 +81,12 @@ def floor(bench, file, offset, length):
     return Server([bench.program("floor"), file, offset, length, place], place)
 
 
+def passthrough(bench, folder):
+    """libfuse's example, which serves a folder as it is."""
+    place = bench.mount_point + "-passthrough"
+    return Server([bench.program("passthrough_ll"), "-f", "-o", f"source={folder}", place], place)
+
+
 def end_background_mount(bench):
     """Ends an onnxfs that went to the background, and waits for its process."""
     place = bench.mount_point

@@ -17,15 +17,15 @@ def thousands_per_second(rate):
     return f"{rate / 1e3:.1f} k/s"
 
 
-def megabytes(size):
-    return f"{size / 1e6:.1f} MB"
+def bytes_in_words(size):
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1024:.1f} KiB"
 
 
 UNITS = {
     "seconds": milliseconds,
     "bytes/second": gigabytes_per_second,
     "reads/second": thousands_per_second,
-    "bytes": megabytes,
+    "bytes": bytes_in_words,
 }
 
 
