@@ -120,15 +120,15 @@ class Stress:
             begin, length = 0, size
         return begin, begin + length
 
-    def some_data(self, begin, end):
-        return self.random.randbytes(end - begin)
+    def some_data(self, path, begin, end):
+        return self.tensors[path].well_formed(self.random.randbytes(end - begin), begin)
 
     # Edits
 
     def write(self):
         path = self.random.choice(self.plain)
         begin, end = self.some_range(path)
-        data, syncs = self.some_data(begin, end), self.random.random() < 0.05
+        data, syncs = self.some_data(path, begin, end), self.random.random() < 0.05
         self.note(path, f"write [{begin}, {end}) {data[:4].hex()}…{' fsync' if syncs else ''}")
         with opened(self.file(path), os.O_RDWR) as fd:
             at = begin
@@ -141,7 +141,7 @@ class Stress:
     def store(self):
         path = self.random.choice(self.plain)
         begin, end = self.some_range(path)
-        data = self.some_data(begin, end)
+        data = self.some_data(path, begin, end)
         self.note(path, f"map store [{begin}, {end}) {data[:4].hex()}…")
         store(self.file(path), begin, data)
         self.content[path][begin:end] = data
@@ -166,7 +166,7 @@ class Stress:
             return self.hold()
         held = self.random.choice(self.held)
         begin, end = self.some_range(held.path)
-        data, mapped = self.some_data(begin, end), self.random.random() < 0.5
+        data, mapped = self.some_data(held.path, begin, end), self.random.random() < 0.5
         self.note(held.path, f"{'map store' if mapped else 'write'} through the kept handle [{begin}, {end}) "
                              f"{data[:4].hex()}…")
         if mapped:

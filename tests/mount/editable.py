@@ -26,6 +26,16 @@ class Editable:
     def is_strings(self):
         return self.dtype == "string"
 
+    def well_formed(self, data, offset=0):
+        """Of bytes that are to stand at an offset: with the bits cleared that the type leaves unused."""
+        row = next(row for row in TABLE if row.name == self.dtype)
+        if row.onnx == "BOOL":
+            return bytes(byte & 1 for byte in data)
+        used = row.bits * count(self.shape) % 8
+        if used and offset + len(data) == len(self.payload):
+            return data[:-1] + bytes([data[-1] & (1 << used) - 1])
+        return data
+
 
 def split_strings(payload):
     out, at = [], 0
@@ -42,7 +52,7 @@ def other_payload(editable, random):
     if editable.is_strings:
         return string_payload([random.randbytes(random.choice((0, 1, 5, 300)))
                                for _ in split_strings(editable.payload)])
-    return random.randbytes(len(editable.payload))
+    return editable.well_formed(random.randbytes(len(editable.payload)))
 
 
 class Maker:

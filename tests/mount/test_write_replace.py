@@ -41,7 +41,8 @@ def shell(mnt, tmp_path, command):
     "dd if={new} of={w} bs=3000", "dd if={new} of={w} bs=1M", "dd if={new} of={w} bs=100 conv=fsync",
     "tee {w} < {new} >/dev/null", "head -c 10000 {new} > {w}", "cat {short} > {w}; cat {new} > {w}",
     "exec 5> {w}; head -c 1 {new} >&5; tail -c +2 {new} >&5; exec 5>&-",
-    "xxd -p {new} | xxd -r -p > {w}", "python3 -c 'import sys; open(sys.argv[1], \"wb\").write(sys.stdin.buffer.read())' {w} < {new}",
+    "xxd -p {new} | xxd -r -p > {w}",
+    "python3 -c 'import sys; open(sys.argv[1], \"wb\").write(sys.stdin.buffer.read())' {w} < {new}",
 ])
 def test_programs_that_replace(mnt, tmp_path, command):
     done = shell(mnt, tmp_path, command)
