@@ -9,6 +9,7 @@ import struct
 from dataclasses import dataclass
 
 from datatypes import BY_NAME, TABLE, count, entries, pack, packed, random_patterns, string_payload, unpacked
+from editing import opened
 from onnx_wire import FLOAT, STRING, Message, graph, model, node, tensor, value_info
 
 STRINGS = (b"one", b"", "zw\u00f6lf".encode(), b"\0\xff", b"x" * 300)
@@ -184,24 +185,17 @@ def contents(mnt, paths):
 
 
 def overwrite(path, offset, data):
-    """Writes into a file as it is, and fails with what close says."""
-    fd = os.open(path, os.O_RDWR)
-    try:
-        written = os.pwrite(fd, data, offset)
-    finally:
-        os.close(fd)
-    assert written == len(data)
+    """Writes into a file as it is, and fails with what write or close says."""
+    with opened(path, os.O_RDWR) as fd:
+        assert os.pwrite(fd, data, offset) == len(data)
 
 
 def replacement(path, data):
-    """Writes a file anew, and fails with what close says."""
-    fd = os.open(path, os.O_WRONLY | os.O_TRUNC)
-    try:
+    """Writes a file anew, and fails with what write or close says."""
+    with opened(path, os.O_WRONLY | os.O_TRUNC) as fd:
         for at in range(0, len(data), 1 << 17):
             piece = data[at:at + (1 << 17)]
             assert os.write(fd, piece) == len(piece)
-    finally:
-        os.close(fd)
 
 
 def payloads(tensors):

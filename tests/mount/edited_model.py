@@ -5,7 +5,7 @@ from editing import sidecar_of
 from onnx_wire import FLOAT, INT64, graph, tensor, write_model
 
 OLD = bytes(range(250)) * 40
-DATA = b"data" * 4000
+DATA = b"data" * 2000
 
 
 def tensors():

@@ -6,7 +6,7 @@ import random
 import edit_stress
 import pytest
 
-OPERATIONS = 10_000  # of each of two runs
+OPERATIONS = 30_000  # of each of two runs
 
 
 @pytest.mark.limit(150)

@@ -23,8 +23,8 @@ def mnt(mount, tmp_path):
         yield mounted
 
 
-def changed(mnt, name="w", **values):
-    return json.dumps({**mnt.json(name), **values}, indent=1).encode()
+def changed(mnt, tensor="w", /, **values):
+    return json.dumps({**mnt.json(tensor), **values}, indent=1).encode()
 
 
 def by_write(path, content):

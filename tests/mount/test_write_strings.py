@@ -73,11 +73,18 @@ def test_a_wrong_count(mnt, content):
         assert error_of(replacement, mnt.file("s"), content) == errno.EINVAL
 
 
-def test_writes_in_place_are_refused(mnt):
-    """A part of a string tensor has no meaning of its own."""
+def test_writes_in_place(mnt):
+    """They are a replacement too: what is there when the file is closed must be a list of as many strings."""
     with unchanged(mnt.file("s")):
-        assert error_of(overwrite, mnt.file("s"), 4, b"two") is not None
+        assert error_of(overwrite, mnt.file("s"), 0, b"\4") == errno.EINVAL
+        assert error_of(overwrite, mnt.file("s"), 100, b"far") == errno.EINVAL
         assert error_of(os.truncate, mnt.file("s"), 4) == errno.EINVAL
+    overwrite(mnt.file("s"), 4, b"two")
+    assert mnt.bytes("s") == string_payload([b"two", b"", b"three"])
+    with open(mnt.file("s"), "ab") as file:
+        file.write(b"")
+    assert error_of(open, mnt.file("s"), "r+b") is None
+    assert mnt.bytes("s") == string_payload([b"two", b"", b"three"])
 
 
 def test_none(mnt):

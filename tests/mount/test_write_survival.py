@@ -140,7 +140,7 @@ def test_a_writer_that_was_killed_holds_nothing(mount, saved):
 def test_tied_weights(mount, tmp_path):
     """Two tensors of one range of a data file have one content."""
     place = [("location", "m.data"), ("offset", "16"), ("length", "4000")]
-    (tmp_path / "m.data").write_bytes(DATA)
+    (tmp_path / "m.data").write_bytes(DATA + DATA)
     write_model(tmp_path / "m.onnx", graph([tensor("embed", FLOAT, [1000], external=place),
                                             tensor("lm_head", FLOAT, [10, 100], external=place),
                                             tensor("own", FLOAT, [1000], external=[("location", "m.data"),
