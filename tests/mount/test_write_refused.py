@@ -100,11 +100,6 @@ def test_read_only_mount(read_only, model):
     path = read_only.file("w")
     for words, flags in FLAGS.items():
         assert error_of(os.open, path, flags) == errno.EROFS, words
-    changes = [lambda: os.truncate(path, 0), lambda: os.unlink(path), lambda: os.rename(path, path.with_name("x")),
-               lambda: os.open(path.with_name("new"), os.O_CREAT | os.O_WRONLY), lambda: os.mkdir(path.with_name("d")),
-               lambda: os.symlink("x", path.with_name("l")), lambda: os.chmod(path, 0o600), lambda: os.utime(path, (1, 1))]
-    for change in changes:
-        assert error_of(change) == errno.EROFS
     assert run("cp", model, path).returncode != 0
     for file in read_only.path.rglob("*"):
         if file.is_file():
