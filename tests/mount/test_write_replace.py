@@ -7,7 +7,7 @@ import threading
 import numpy
 import pytest
 from editable import overwrite, replacement
-from editing import close_error, opened, unchanged
+from editing import close_error, opened, store, unchanged
 from mounting import error_of, run
 from onnx_wire import FLOAT, UINT8, graph, tensor, write_model
 
@@ -96,6 +96,24 @@ def test_a_child_that_closes_its_copy(mnt):
     os.write(fd, NEW[100:])
     os.close(fd)
     assert mnt.bytes("w") == NEW
+
+
+def test_right_after_a_refused_replacement(mnt):
+    """The kernel knew a smaller size a moment ago: whoever comes next reads all, and maps and stores as ever."""
+    path, wanted = mnt.file("w"), bytearray(OLD)
+    for turn in range(1000):
+        assert close_error(path, os.O_WRONLY | os.O_TRUNC, (0, b"x" * 49)) == errno.EINVAL
+        if turn % 2:
+            with opened(path, os.O_RDONLY) as fd:
+                assert os.pread(fd, SIZE, 100) == wanted[100:], turn
+        else:
+            data = bytes([turn % 256]) * 100
+            wanted[5000:5100] = data
+            child = os.fork()  # a store past what the kernel takes for the end is a signal
+            if child == 0:
+                os._exit(error_of(store, path, 5000, data) or 0)
+            assert os.waitpid(child, 0)[1] == 0, turn
+            assert path.read_bytes() == wanted, turn
 
 
 def test_nothing_shows_after_a_refused_write(mnt):
