@@ -65,13 +65,15 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_json(Place at, bool to_write) co
 
 std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at, std::unique_ptr<Editable> target) const {
   const uint64_t inode = number(at.node, at.facet);
+  // The kernel is not told of a draft that is dropped: it asks for the size again by itself, and would ignore the
+  // answer if it were told meanwhile.
   auto file = std::make_unique<EditableFile>(
       std::move(target), EditableFile::Surroundings{inode, sidecar_, drafts_,
                                                     [this, at](bool is_replaced) { note_change(at, is_replaced); },
-                                                    [this, inode, at] { note_stale(inode, at.facet); }});
+                                                    [this, inode] { stale_.mark(inode); }});
   // A draft that is not shown has left its bytes in the kernel's cache.
   const auto draft = drafts_.find(inode);
-  if (draft != nullptr && !draft->visible()) file->direct = true;
+  if (draft != nullptr && !draft->visible()) file->keep_cache = false;
   return file;
 }
 
