@@ -1,5 +1,6 @@
 """What a commit must and must not change, told with python3-onnx and not with the program."""
 
+import numpy
 import onnx
 from everything import model_tensors
 from mounting import onnxfs
@@ -10,6 +11,20 @@ DATA_FIELDS = ("raw_data", "float_data", "int32_data", "string_data", "int64_dat
 def by_onnx(path):
     """{path in the mount: payload} of a model, with what is in its data files."""
     return dict(model_tensors(onnx.load(str(path))))
+
+
+def as_read(editable, payload):
+    """A payload as Python's protobuf gives it: a float32 in a list passes through its own floats, which makes a
+    signalling NaN a quiet one."""
+    if editable.dtype != "float32" or editable.storage not in ("float_data", "attribute"):
+        return bytes(payload)
+    patterns = numpy.frombuffer(bytes(payload), "<u4").copy()
+    patterns[patterns & 0x7FFFFFFF > 0x7F800000] |= 0x00400000
+    return patterns.tobytes()
+
+
+def all_as_read(tensors, contents):
+    return {path: as_read(tensors[path], content) for path, content in contents.items()}
 
 
 def commit(model, *words, **how):
