@@ -6,11 +6,14 @@
 #include "core/views/graph_txt.h"
 #include "core/views/listing.h"
 #include "core/views/model_json.h"
+#include "core/views/safetensors.h"
+#include "core/views/sums.h"
 
 namespace onnxfs {
 
-Documents::Documents(std::shared_ptr<Sidecar> sidecar, const Tree& tree, std::function<std::string()> status)
-    : sidecar_(std::move(sidecar)), tree_(tree), status_(std::move(status)) {}
+Documents::Documents(std::shared_ptr<Sidecar> sidecar, const Tree& tree, std::shared_ptr<DigestCache> digests,
+                     std::function<std::string()> status)
+    : sidecar_(std::move(sidecar)), tree_(tree), digests_(std::move(digests)), status_(std::move(status)) {}
 
 bool Documents::is_momentary(Document document) noexcept {
   switch (document) {
@@ -19,7 +22,9 @@ bool Documents::is_momentary(Document document) noexcept {
     case Document::edits_tsv: return true;
     case Document::model_json:
     case Document::index_tsv:
-    case Document::graph_txt: break;
+    case Document::graph_txt:
+    case Document::safetensors:
+    case Document::sums: break;
   }
   return false;
 }
@@ -44,7 +49,7 @@ uint64_t Documents::size(Document wanted) const {
 }
 
 std::shared_ptr<const Rope> Documents::content(Document wanted) const {
-  if (is_momentary(wanted)) return std::make_shared<const Rope>(Rope::of(make(wanted)));
+  if (is_momentary(wanted)) return std::make_shared<const Rope>(make(wanted));
   Made& made = made_[static_cast<size_t>(wanted)];
   const std::lock_guard lock(made.mutex);
   std::shared_ptr<const Rope> content = made.content.lock();
@@ -54,22 +59,30 @@ std::shared_ptr<const Rope> Documents::content(Document wanted) const {
 
 std::shared_ptr<const Rope> Documents::make_current(Made& made, Document wanted) const {
   const uint64_t version = sidecar_->edits().version();  // what is edited while it is made is for the next time
-  auto content = std::make_shared<const Rope>(Rope::of(make(wanted)));
+  auto content = std::make_shared<const Rope>(make(wanted));
   made.version = version;
   made.size = content->size();
   made.content = content;
   return content;
 }
 
-std::string Documents::make(Document wanted) const {
+Rope Documents::make(Document wanted) const {
   const Model& model = sidecar_->model();
+  const std::shared_ptr<const Model> shared(sidecar_, &model);
+  const auto edits = [this] { return sidecar_->edits().snapshot(); };
+  const auto path_of = [this](uint32_t tensor) { return tree_.path_of_tensor(tensor); };
   switch (wanted) {
-    case Document::model_json: return model_json(model);
-    case Document::index_tsv: return index_tsv(model, tree_.paths_for_listing(), sidecar_->edits().snapshot());
-    case Document::graph_txt: return graph_txt(model);
-    case Document::problems_txt: return problems_txt(model, tree_.paths_for_listing());
-    case Document::status_json: return status_();
-    case Document::edits_tsv: return edits_tsv(tree_.paths_for_listing(), sidecar_->edits().snapshot());
+    case Document::model_json: return Rope::of(model_json(model));
+    case Document::index_tsv: return Rope::of(index_tsv(model, tree_.paths_for_listing(), edits()));
+    case Document::graph_txt: return Rope::of(graph_txt(model));
+    case Document::problems_txt: return Rope::of(problems_txt(model, tree_.paths_for_listing()));
+    case Document::status_json: return Rope::of(status_());
+    case Document::edits_tsv: return Rope::of(edits_tsv(tree_.paths_for_listing(), edits()));
+    case Document::safetensors: return safetensors(shared, edits(), path_of);
+    case Document::sums:
+      return xxh128_sums({shared, path_of, [sidecar = sidecar_](uint32_t tensor) { return sidecar->payload(tensor); },
+                          [sidecar = sidecar_](uint32_t tensor) { return sidecar->edits().version(tensor); },
+                          digests_});
   }
   return {};
 }

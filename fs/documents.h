@@ -9,6 +9,7 @@
 
 #include "core/bytes/rope.h"
 #include "core/sidecar/sidecar.h"
+#include "core/views/digest_cache.h"
 #include "fs/tree.h"
 
 namespace onnxfs {
@@ -19,13 +20,16 @@ namespace onnxfs {
 class Documents {
  public:
   // `status` gives the content of status.json.
-  Documents(std::shared_ptr<Sidecar> sidecar, const Tree& tree, std::function<std::string()> status);
+  Documents(std::shared_ptr<Sidecar> sidecar, const Tree& tree, std::shared_ptr<DigestCache> digests,
+            std::function<std::string()> status);
 
   // Whether it tells of the mount, so that it may be another at each look.
   static bool is_momentary(Document document) noexcept;
 
   // Whether edits change it.
-  static bool follows_edits(Document document) noexcept { return document == Document::index_tsv; }
+  static bool follows_edits(Document document) noexcept {
+    return document == Document::index_tsv || document == Document::safetensors || document == Document::sums;
+  }
 
   // A document that says nothing now, and so is not there.
   bool is_absent(Document document) const;
@@ -43,13 +47,14 @@ class Documents {
     std::weak_ptr<const Rope> content;  // while someone has it open
   };
 
-  std::string make(Document document) const;
+  Rope make(Document document) const;
   std::shared_ptr<const Rope> make_current(Made& made, Document document) const;
 
   std::shared_ptr<Sidecar> sidecar_;
   const Tree& tree_;
+  std::shared_ptr<DigestCache> digests_;
   std::function<std::string()> status_;
-  mutable std::array<Made, 3> made_;  // model.json, index.tsv, graph.txt
+  mutable std::array<Made, 5> made_;  // of those that are not momentary
 };
 
 }  // namespace onnxfs

@@ -38,4 +38,11 @@ std::unique_ptr<Editable> editable_payload(std::shared_ptr<Sidecar> sidecar, uin
 // X.json: of which shape and doc_string can be changed.
 std::unique_ptr<Editable> editable_json(std::shared_ptr<Sidecar> sidecar, uint32_t tensor);
 
+// X.npy: replaced by any that numpy writes of as many elements of the type. What numpy stores as the payload has it
+// also takes patches behind the header, as maps write them.
+std::unique_ptr<Editable> editable_npy(std::shared_ptr<Sidecar> sidecar, uint32_t tensor);
+
+// Writes all of a content into an empty stage.
+void copy(const Rope& content, Stage& stage);
+
 }  // namespace onnxfs

@@ -1,25 +1,10 @@
 #include "fs/editable_file.h"
 
-#include <algorithm>
 #include <cerrno>
 
 #include "core/bytes/error.h"
 
 namespace onnxfs {
-
-namespace {
-
-void copy(const Rope& content, Stage& stage) {
-  constexpr uint64_t piece = 1 << 20;
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(std::min(piece, content.size()));
-  for (uint64_t at = 0; at < content.size(); at += piece) {
-    const std::span<std::byte> bytes(buffer.get(), std::min(piece, content.size() - at));
-    content.read(at, bytes);
-    stage.write(at, bytes);
-  }
-}
-
-}  // namespace
 
 EditableFile::EditableFile(std::unique_ptr<Editable> target, Surroundings surroundings)
     : target_(std::move(target)), around_(std::move(surroundings)) {}
@@ -53,6 +38,7 @@ void EditableFile::begin_replacement() {
 }
 
 Rope EditableFile::content() const {
+  around_.read();
   const auto draft = this->draft();
   return draft ? draft->content() : target_->content();
 }

@@ -14,13 +14,14 @@ namespace onnxfs {
 class EditableFile final : public OpenFile {
  public:
   // `changed(is_replaced)` is called after each change of what the file holds: a patch, which the kernel knows of, or a
-  // draft that took effect. `dropped` when a draft ended without.
+  // draft that took effect; `dropped` when a draft ended without; `read` when the file is read.
   struct Surroundings {
     uint64_t inode;
     std::shared_ptr<Sidecar> sidecar;
     Drafts& drafts;
     std::function<void(bool is_replaced)> changed;
     std::function<void()> dropped;
+    std::function<void()> read;
   };
   EditableFile(std::unique_ptr<Editable> target, Surroundings surroundings);
 

@@ -29,8 +29,8 @@ struct FolderMember {
 // what is found anew is appended, what vanished is passed over. Numbers are drawn from the hash of path and identity,
 // so that they are, but for collisions, the same on each mount.
 //
-// Any number of threads may use one. Links to folders are not followed, links to model files are. The sidecars of models
-// are passed over.
+// Any number of threads may use one. Links to folders are not followed, links to model files are. The sidecars of
+// models are passed over.
 class FolderMembers {
  public:
   // The folder itself is number 0; the others have numbers from `first_number` to `most_members`.

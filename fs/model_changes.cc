@@ -23,20 +23,21 @@ timespec now() {
 
 }  // namespace
 
-bool ModelFilesystem::takes_scratch_files(uint32_t folder) const {
-  const auto children = tree_.children(folder);
-  return ownership_.writable &&
-         std::ranges::any_of(children, [this](uint32_t child) { return tree_.node(child).kind == Node::Kind::tensor; });
+bool ModelFilesystem::takes_scratch_files(Place folder) const {
+  if (!ownership_.writable || (folder.facet != Facet::folder && folder.facet != Facet::npy_folder)) return false;
+  const auto children = tree().children(folder.node);
+  return std::ranges::any_of(children,
+                             [this](uint32_t child) { return tree().node(child).kind == Node::Kind::tensor; });
 }
 
 Filesystem::Created ModelFilesystem::create(uint64_t inode, std::string_view name, mode_t mode, int flags) {
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
-  const uint32_t folder = folder_at(inode);
-  if (find(folder, name)) fail(EEXIST, "{} is there already", name);
-  if (!takes_scratch_files(folder)) fail(EPERM, "no files can be made in {}", tree_.path(folder));
+  const Place folder = folder_at(inode);
+  if (layout_.find(folder, name)) fail(EEXIST, "{} is there already", name);
+  if (!takes_scratch_files(folder)) fail(EPERM, "no files can be made in {}", path_of(folder));
   sidecar_->acquire();
   const ScratchFile file =
-      scratch_.add(folder, name, {0, sidecar_->stage(), mode & permission_bits, ownership_.uid, ownership_.gid, now()});
+      scratch_.add(inode, name, {0, sidecar_->stage(), mode & permission_bits, ownership_.uid, ownership_.gid, now()});
   return {entry_of(file), open_scratch(file.id, flags)};
 }
 
@@ -49,11 +50,11 @@ void ModelFilesystem::resize(uint64_t inode, uint64_t size) {
     return;
   }
   const Place at = place(inode);
-  if (at.facet == Facet::folder) fail(EISDIR, "inode {} is a folder", inode);
+  if (is_folder(at.facet)) fail(EISDIR, "inode {} is a folder", inode);
   require_editable(at);
   if (const auto draft = drafts_.find(inode); draft && draft->visible()) return draft->resize(size);
-  const uint64_t present = size_of(at);
-  if (size != present) fail(EINVAL, "{} has {} bytes, and keeps them", tree_.path(at.node), present);
+  const uint64_t present = views_.size(tensor_of(at), at.facet);
+  if (size != present) fail(EINVAL, "{} has {} bytes, and keeps them", path_of(at), present);
 }
 
 void ModelFilesystem::change_attributes(uint64_t inode, const AttributeChange& change) {
@@ -78,29 +79,29 @@ void ModelFilesystem::change_attributes(uint64_t inode, const AttributeChange& c
 
 void ModelFilesystem::rename(uint64_t inode, std::string_view name, uint64_t new_inode, std::string_view new_name,
                              bool replaces) {
-  const uint32_t folder = folder_at(inode), new_folder = folder_at(new_inode);
+  const Place folder = folder_at(inode), new_folder = folder_at(new_inode);
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
-  const auto file = scratch_.find(folder, name);
-  if (!file) fail(find(folder, name) ? EPERM : ENOENT, "{} cannot be renamed", name);
-  const auto target = find(new_folder, new_name);
-  if (!replaces && (target || scratch_.find(new_folder, new_name))) fail(EEXIST, "{} is there already", new_name);
+  const auto file = scratch_.find(inode, name);
+  if (!file) fail(layout_.find(folder, name) ? EPERM : ENOENT, "{} cannot be renamed", name);
+  const auto target = layout_.find(new_folder, new_name);
+  if (!replaces && (target || scratch_.find(new_inode, new_name))) fail(EEXIST, "{} is there already", new_name);
   if (!target) {
-    if (!takes_scratch_files(new_folder)) fail(EPERM, "no files can be made in {}", tree_.path(new_folder));
-    scratch_.rename(folder, name, new_folder, new_name);
+    if (!takes_scratch_files(new_folder)) fail(EPERM, "no files can be made in {}", path_of(new_folder));
+    scratch_.rename(inode, name, new_inode, new_name);
     return;
   }
-  if (target->facet == Facet::folder) fail(EISDIR, "{} is a folder", new_name);
+  if (is_folder(target->facet)) fail(EISDIR, "{} is a folder", new_name);
   require_editable(*target);
   editable(*target)->replace(*file->stage);
-  scratch_.remove(folder, name);
+  scratch_.remove(inode, name);
   note_change(*target, true);
 }
 
 void ModelFilesystem::remove(uint64_t inode, std::string_view name) {
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
-  const uint32_t folder = folder_at(inode);
-  if (scratch_.remove(folder, name)) return;
-  fail(find(folder, name) ? EPERM : ENOENT, "{} cannot be removed", name);
+  const Place folder = folder_at(inode);
+  if (scratch_.remove(inode, name)) return;
+  fail(layout_.find(folder, name) ? EPERM : ENOENT, "{} cannot be removed", name);
 }
 
 void ModelFilesystem::tidy() noexcept {
@@ -112,25 +113,27 @@ void ModelFilesystem::tidy() noexcept {
 }
 
 void ModelFilesystem::note_change(Place changed, bool is_replaced) const {
-  const uint32_t index = tree_.node(changed.node).subject;
   const SharedPayloads& shared = sidecar_->shared_payloads();
+  const uint32_t index = tensor_of(changed);
   for (const uint32_t tensor : shared.sharers(shared.owner(index))) {
-    const uint32_t node = tree_.node_of_tensor(tensor);
-    for (const TensorFile& file : tensor_files) {
-      const bool is_itself = node == changed.node && file.facet == changed.facet;
-      if (!is_itself || is_replaced) note_stale(number(node, file.facet), file.facet);
+    for (const Place file : layout_.files_of(tensor)) {
+      if (file != changed || is_replaced) note_stale(file);
     }
   }
-  if (const auto index_file = tree_.find_entry(Tree::root, "index.tsv")) {
-    note_stale(number(*index_file, Facet::document), Facet::document);
+  for (const std::string_view name : {"index.tsv", "model.safetensors", "XXH128SUMS"}) {
+    if (const auto document = layout_.find(Place(), name)) note_stale(*document);
+  }
+  const uint32_t data_file = model().catalog().tensors()[index].data_file;
+  for (uint32_t number = 0; number < layout_.live().files().size(); ++number) {
+    const bool is_holder = layout_.live().files()[number].data_file == data_file;
+    if (is_holder || number == LiveTree::model_file) note_stale({number, Facet::live_file});
   }
   if (sidecar_->may_be_worth_compacting()) watcher_.untidy();
 }
 
-// Of a payload that others may have mapped the kernel is told each time; of the rest, once until somebody opens it, as
-// nothing of it is cached before that.
-void ModelFilesystem::note_stale(uint64_t inode, Facet facet) const {
-  if (stale_.mark(inode) || facet == Facet::payload) watcher_.changed(inode);
+void ModelFilesystem::note_stale(Place place) const {
+  const uint64_t inode = Layout::inode(place);
+  if (stale_.mark(inode)) watcher_.changed(inode);
 }
 
 }  // namespace onnxfs

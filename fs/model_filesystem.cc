@@ -18,70 +18,43 @@ constexpr std::string_view dtype_attribute = "user.onnx.dtype";
 constexpr std::string_view shape_attribute = "user.onnx.shape";
 constexpr std::string_view hash_attribute = "user.onnx.xxh128";
 
-// Scratch files are listed after all that is always there.
-constexpr uint64_t scratch_offset = uint64_t{1} << 40;
+// Offsets in a folder: "." and ".." first, then the slots of the layout, then scratch files.
+constexpr uint64_t dots = 2;
+constexpr uint64_t scratch_offset = dots + Layout::slot_end;
 
 }  // namespace
 
 ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership,
                                  std::function<std::string()> status)
     : sidecar_(std::move(sidecar)),
-      tree_(model().catalog(), static_cast<bool>(status)),
       ownership_(ownership),
-      documents_(sidecar_, tree_, std::move(status)) {}
+      layout_(sidecar_->model(), static_cast<bool>(status)),
+      views_(sidecar_),
+      documents_(sidecar_, layout_.tree(), views_.digests(), std::move(status)),
+      live_(sidecar_, layout_.live()) {}
 
-uint64_t ModelFilesystem::number(uint64_t node, Facet facet) noexcept {
-  return node << 8 | static_cast<uint8_t>(facet);
+Place ModelFilesystem::place(uint64_t inode) const {
+  const auto place = layout_.place(inode);
+  if (!place) fail(ENOENT, "inode {} does not exist", inode);
+  return *place;
 }
 
-bool ModelFilesystem::is_scratch(uint64_t inode) noexcept { return static_cast<Facet>(inode & 0xff) == Facet::scratch; }
-
-bool ModelFilesystem::is_facet_of(const Node& node, Facet facet) noexcept {
-  switch (node.kind) {
-    case Node::Kind::folder: return facet == Facet::folder;
-    case Node::Kind::document: return facet == Facet::document;
-    case Node::Kind::tensor: return std::ranges::find(tensor_files, facet, &TensorFile::facet) != tensor_files.end();
-  }
-  return false;
-}
-
-ModelFilesystem::Place ModelFilesystem::place(uint64_t inode) const {
-  const uint64_t node = inode >> 8;
-  const auto facet = static_cast<Facet>(inode & 0xff);
-  if (node >= tree_.size() || !is_facet_of(tree_.node(static_cast<uint32_t>(node)), facet)) {
-    fail(ENOENT, "inode {} does not exist", inode);
-  }
-  return {static_cast<uint32_t>(node), facet};
-}
-
-uint32_t ModelFilesystem::folder_at(uint64_t inode) const {
+Place ModelFilesystem::folder_at(uint64_t inode) const {
   if (is_scratch(inode)) fail(ENOTDIR, "inode {} is no folder", inode);
   const Place at = place(inode);
-  if (at.facet != Facet::folder) fail(ENOTDIR, "inode {} is no folder", inode);
-  return at.node;
-}
-
-std::optional<ModelFilesystem::Place> ModelFilesystem::find(uint32_t folder, std::string_view name) const {
-  if (const auto child = tree_.find_entry(folder, name)) {
-    return Place{*child, tree_.node(*child).kind == Node::Kind::folder ? Facet::folder : Facet::document};
-  }
-  for (const TensorFile& file : tensor_files) {
-    if (!name.ends_with(file.suffix)) continue;
-    const auto child = tree_.find_tensor(folder, name.substr(0, name.size() - file.suffix.size()));
-    if (child) return Place{*child, file.facet};
-  }
-  return std::nullopt;
+  if (!is_folder(at.facet)) fail(ENOTDIR, "inode {} is no folder", inode);
+  return at;
 }
 
 Entry ModelFilesystem::lookup(uint64_t inode, std::string_view name, std::optional<Absence>& absence) const {
-  const uint32_t folder = folder_at(inode);
+  const Place folder = folder_at(inode);
   absence.reset();
-  if (const auto found = find(folder, name)) {
-    if (!is_absent(found->node)) return entry_of(*found);
+  if (const auto found = layout_.find(folder, name)) {
+    if (!is_absent(*found)) return entry_of(*found);
     absence = Absence{0};
     return {};
   }
-  if (const auto file = scratch_.find(folder, name)) return entry_of(*file);
+  if (const auto file = scratch_.find(inode, name)) return entry_of(*file);
   absence = Absence{lasting};
   return {};
 }
@@ -93,10 +66,16 @@ Entry ModelFilesystem::entry(uint64_t inode) const {
   return entry_of(*file);
 }
 
+Entry ModelFilesystem::entry_of(Place at) const {
+  if (is_folder(at.facet)) return entry_of_folder(at);
+  if (at.facet == Facet::document) return entry_of_document(at);
+  return at.facet == Facet::live_file ? entry_of_live_file(at) : entry_of_tensor_file(at);
+}
+
 // Nothing of it may be believed for a moment: it may be renamed over a tensor.
 Entry ModelFilesystem::entry_of(const ScratchFile& scratch) const {
-  Entry file =
-      file_entry(number(scratch.id, Facet::scratch), scratch.stage->content().size(), scratch.mtime, ownership_);
+  const uint64_t inode = Layout::inode(scratch.id, Facet::scratch);
+  Entry file = file_entry(inode, scratch.stage->content().size(), scratch.mtime, ownership_);
   file.attributes.st_mode = S_IFREG | scratch.mode;
   file.attributes.st_uid = scratch.uid;
   file.attributes.st_gid = scratch.gid;
@@ -104,90 +83,71 @@ Entry ModelFilesystem::entry_of(const ScratchFile& scratch) const {
   return file;
 }
 
-Entry ModelFilesystem::entry_of(Place at) const {
-  const Node& node = tree_.node(at.node);
-  const timespec mtime = model().file()->identity().mtime;
-  const uint64_t inode = number(at.node, at.facet);
-  if (at.facet == Facet::folder) {
-    Entry folder = folder_entry(inode, 2 + tree_.subfolders(at.node), mtime, ownership_);
-    if (at.node == Tree::root) {
-      // problems.txt appears in it when reading brings up the first problem; the modification time tells. No shorter
-      // than this, since the kernel asks again for each path that it walks from here.
-      folder.attributes.st_mtim = folder.attributes.st_ctim = model().found_late_at().value_or(mtime);
-      folder.attributes_valid = seconds_to_notice;
-    }
-    return folder;
-  }
-  Entry file = file_entry(inode, size_of(at), mtime, ownership_);
-  if (at.facet == Facet::document) {
-    const auto document = static_cast<Document>(node.subject);
-    if (Documents::is_momentary(document)) file.attributes_valid = file.name_valid = 0;
-    if (Documents::follows_edits(document) && ownership_.writable) file.attributes_valid = 0;
-  } else {
-    describe_tensor_file(at, file);
-  }
+Entry ModelFilesystem::entry_of_folder(Place at) const {
+  timespec mtime = model().file()->identity().mtime;
+  const bool is_root = at == Place();
+  // problems.txt appears in it when reading brings up the first problem; the modification time tells.
+  if (is_root) mtime = model().found_late_at().value_or(mtime);
+  Entry folder = folder_entry(Layout::inode(at), 2 + layout_.subfolders(at), mtime, ownership_);
+  // No shorter than this, since the kernel asks again for each path that it walks from here.
+  if (is_root) folder.attributes_valid = seconds_to_notice;
+  return folder;
+}
+
+Entry ModelFilesystem::entry_of_document(Place at) const {
+  const Document document = document_of(at);
+  const timespec mtime = Documents::follows_edits(document) ? live_.changed_at() : model().file()->identity().mtime;
+  Entry file = file_entry(Layout::inode(at), documents_.size(document), mtime, ownership_);
+  if (Documents::is_momentary(document)) file.attributes_valid = file.name_valid = 0;
+  if (Documents::follows_edits(document) && ownership_.writable) file.attributes_valid = 0;
   return file;
 }
 
-void ModelFilesystem::describe_tensor_file(Place at, Entry& file) const {
-  const uint32_t index = tree_.node(at.node).subject;
+Entry ModelFilesystem::entry_of_live_file(Place at) const {
+  uint64_t size = 0;
+  try {
+    size = live_.content(at.node).size();
+  } catch (const Error&) {
+    // Opening it says why.
+  }
+  Entry file = file_entry(Layout::inode(at), size, live_.changed_at(), ownership_);
+  if (ownership_.writable) file.attributes_valid = 0;
+  return file;
+}
+
+Entry ModelFilesystem::entry_of_tensor_file(Place at) const {
+  const uint32_t index = tensor_of(at);
   const Tensor& tensor = model().catalog().tensors()[index];
   const TensorEditPtr edit = sidecar_->edits().find(index);
-  if (edit) file.attributes.st_mtim = file.attributes.st_ctim = edit->at;
-  if (is_editable(at)) {
-    file.attributes.st_mode |= S_IWUSR & ~ownership_.umask;
-    // Sizes that may be others at the next look: of a draft, of strings, of a JSON that tells of an edit.
-    const bool is_varying = at.facet == Facet::json ? edit != nullptr : tensor.data_type == string_type;
-    if (is_varying || drafts_.find(file.attributes.st_ino)) file.attributes_valid = 0;
-  }
-  // Its JSON may yet have to tell of a problem that only reading the payload shows.
-  if (at.facet == Facet::json && !tensor.entries_counted) file.attributes_valid = 0;
+  const uint64_t inode = Layout::inode(at);
+  const auto draft = drafts_.find(inode);
+  const uint64_t size = draft && draft->visible() ? draft->content().size() : views_.size(index, at.facet);
+  Entry file = file_entry(inode, size, edit ? edit->at : model().file()->identity().mtime, ownership_);
+  if (is_editable(at)) file.attributes.st_mode |= S_IWUSR & ~ownership_.umask;
+  // Sizes that may be others at the next look: of a draft, of strings, of what tells of an edit of shape or text.
+  const bool is_varying = at.facet == Facet::payload ? tensor.data_type == string_type : edit != nullptr;
+  if (ownership_.writable && (is_varying || draft)) file.attributes_valid = 0;
+  // The JSON may yet have to tell of a problem that only reading the payload shows, and the others of none.
+  if (at.facet != Facet::payload && !tensor.entries_counted) file.attributes_valid = 0;
+  return file;
 }
 
-bool ModelFilesystem::is_absent(uint32_t number) const {
-  const Node& node = tree_.node(number);
-  return node.kind == Node::Kind::document && documents_.is_absent(static_cast<Document>(node.subject));
+bool ModelFilesystem::is_absent(Place at) const {
+  return at.facet == Facet::document && documents_.is_absent(document_of(at));
 }
 
-uint64_t ModelFilesystem::size_of(Place at) const {
-  const uint32_t subject = tree_.node(at.node).subject;
-  if (at.facet == Facet::document) return documents_.size(static_cast<Document>(subject));
-  if (const auto draft = drafts_.find(number(at.node, at.facet)); draft && draft->visible())
-    return draft->content().size();
-  if (at.facet == Facet::json) return json_of(subject).size();
-  return payload_size(model().catalog().tensors()[subject], sidecar_->edits().find(subject).get());
-}
-
-std::string ModelFilesystem::json_of(uint32_t tensor) const {
-  return tensor_json(model(), tensor, sidecar_->edits().find(tensor).get());
-}
-
-void ModelFilesystem::list(uint64_t folder, uint64_t offset, const Visit& visit) const {
-  const uint32_t self = folder_at(folder);
-  constexpr uint64_t dots = 2;
-  if (offset == 0 && !visit(".", folder, S_IFDIR, 1)) return;
-  if (offset <= 1 && !visit("..", number(tree_.node(self).parent, Facet::folder), S_IFDIR, dots)) return;
-  // Each child has a slot for every file that a tensor may have; folders and documents use the first of them.
-  const auto children = tree_.children(self);
-  for (uint64_t slot = std::max(offset, dots) - dots; slot < children.size() * tensor_files.size(); ++slot) {
-    const uint32_t child = children[slot / tensor_files.size()];
-    const Node& entry = tree_.node(child);
-    const TensorFile& file = tensor_files[slot % tensor_files.size()];
-    const bool is_first = slot % tensor_files.size() == 0;
-    std::string name(entry.name);
-    Facet facet = file.facet;
-    if (entry.kind == Node::Kind::tensor) {
-      name += file.suffix;
-    } else {
-      if (!is_first || is_absent(child)) continue;
-      facet = entry.kind == Node::Kind::folder ? Facet::folder : Facet::document;
-    }
-    const mode_t type = facet == Facet::folder ? S_IFDIR : S_IFREG;
-    if (!visit(name, number(child, facet), type, dots + slot + 1)) return;
-  }
-  for (const ScratchFiles::Listed& file : scratch_.list(self)) {
-    const uint64_t place = scratch_offset + file.id;
-    if (place >= offset && !visit(file.name, number(file.id, Facet::scratch), S_IFREG, place + 1)) return;
+void ModelFilesystem::list(uint64_t inode, uint64_t offset, const Visit& visit) const {
+  const Place folder = folder_at(inode);
+  if (offset == 0 && !visit(".", inode, S_IFDIR, 1)) return;
+  if (offset <= 1 && !visit("..", Layout::inode(layout_.parent(folder)), S_IFDIR, dots)) return;
+  const uint64_t first = std::max(offset, dots) - dots;
+  const bool all = layout_.list(folder, first, [&](const std::string& name, Place at, uint64_t next) {
+    return is_absent(at) || visit(name, Layout::inode(at), is_folder(at.facet) ? S_IFDIR : S_IFREG, dots + next);
+  });
+  if (!all) return;
+  for (const ScratchFiles::Listed& file : scratch_.list(inode)) {
+    const uint64_t at = scratch_offset + file.id;
+    if (at >= offset && !visit(file.name, Layout::inode(file.id, Facet::scratch), S_IFREG, at + 1)) return;
   }
 }
 
@@ -195,7 +155,7 @@ uint32_t ModelFilesystem::tensor_at(uint64_t inode) const {
   if (is_scratch(inode)) fail(ENODATA, "inode {} has no extended attributes", inode);
   const Place at = place(inode);
   if (at.facet != Facet::payload) fail(ENODATA, "inode {} has no extended attributes", inode);
-  return tree_.node(at.node).subject;
+  return tensor_of(at);
 }
 
 std::vector<std::string_view> ModelFilesystem::attribute_names(uint64_t inode) const {
@@ -218,7 +178,7 @@ std::string ModelFilesystem::attribute(uint64_t inode, std::string_view name) co
   if (name == name_attribute) return std::string(tensor.name);
   if (name == dtype_attribute) return std::string(dtype_word(tensor));
   if (name == shape_attribute) return shape_json(tensor, sidecar_->edits().find(index).get());
-  if (name == hash_attribute && model().problem(index).empty()) return xxh128(sidecar_->payload(index));
+  if (name == hash_attribute && model().problem(index).empty()) return views_.xxh128(index);
   fail(ENODATA, "there is no extended attribute {}", name);
 }
 
@@ -231,7 +191,7 @@ struct statvfs ModelFilesystem::statistics() const {
   struct statvfs result = {};
   result.f_bsize = result.f_frsize = page;
   result.f_blocks = bytes / page + (bytes % page != 0);
-  result.f_files = tree_.size();
+  result.f_files = tree().size();
   result.f_namemax = 255;
   return result;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 
 #include "core/sidecar/sidecar.h"
@@ -8,17 +7,16 @@
 #include "fs/draft.h"
 #include "fs/editable_file.h"
 #include "fs/filesystem.h"
+#include "fs/layout.h"
+#include "fs/live_files.h"
 #include "fs/scratch_files.h"
 #include "fs/stale_inodes.h"
-#include "fs/tree.h"
+#include "fs/tensor_views.h"
 
 namespace onnxfs {
 
-// The mount of one model with its edits: the image of its Tree, with the documents that describe it.
-//
-// Inode numbers are computed: the tree's node, and which of the files or folders that show it. So they are the same on
-// each mount of the same file, and further views of the same tree need no nodes of their own. They fit in 40 bits.
-// Extended attributes are those of .bin files.
+// The mount of one model with its edits: the image of its Layout, with the documents that describe it and the views of
+// its tensors. Extended attributes are those of .bin files.
 //
 // What was edited through one file is told to the kernel of all others that show it (watch).
 class ModelFilesystem final : public Filesystem {
@@ -36,7 +34,7 @@ class ModelFilesystem final : public Filesystem {
   std::string attribute(uint64_t inode, std::string_view name) const override;
   struct statvfs statistics() const override;
 
-  // Files can be made in folders that have tensors (ScratchFiles), and renamed over what such a tensor shows.
+  // Files can be made in folders that have tensors (ScratchFiles), and renamed over what shows such a tensor.
   Created create(uint64_t folder, std::string_view name, mode_t mode, int flags) override;
   void resize(uint64_t inode, uint64_t size) override;
   void change_attributes(uint64_t inode, const AttributeChange& change) override;
@@ -48,57 +46,48 @@ class ModelFilesystem final : public Filesystem {
   void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
 
   const Model& model() const noexcept { return sidecar_->model(); }
-  const Tree& tree() const noexcept { return tree_; }
+  const Tree& tree() const noexcept { return layout_.tree(); }
 
  private:
-  // Which file or folder of a node an inode is: the lowest byte of its number. Scratch files have no nodes; above it
-  // stands their id.
-  enum class Facet : uint8_t { folder = 1, payload = 2, json = 3, document = 4, scratch = 5 };
-  struct Place {
-    uint32_t node;
-    Facet facet;
-  };
-  struct TensorFile {
-    std::string_view suffix;
-    Facet facet;
-  };
-  static constexpr std::array<TensorFile, 2> tensor_files{{{".bin", Facet::payload}, {".json", Facet::json}}};
-
-  static uint64_t number(uint64_t node, Facet facet) noexcept;
-  static bool is_facet_of(const Node& node, Facet facet) noexcept;
-  static bool is_scratch(uint64_t inode) noexcept;
+  static bool is_scratch(uint64_t inode) noexcept { return Layout::facet_of(inode) == Facet::scratch; }
   Place place(uint64_t inode) const;
-  uint32_t folder_at(uint64_t inode) const;
+  Place folder_at(uint64_t inode) const;
   uint32_t tensor_at(uint64_t inode) const;
-  std::optional<Place> find(uint32_t folder, std::string_view name) const;  // of what is always there
+  uint32_t tensor_of(Place place) const { return tree().node(place.node).subject; }
+  Document document_of(Place place) const { return static_cast<Document>(tree().node(place.node).subject); }
+  std::string path_of(Place place) const;  // for messages
 
   Entry entry_of(Place place) const;
   Entry entry_of(const ScratchFile& file) const;
-  void describe_tensor_file(Place place, Entry& file) const;
-  bool is_absent(uint32_t node) const;  // a document that says nothing now
-  uint64_t size_of(Place place) const;
-  std::string json_of(uint32_t tensor) const;
+  Entry entry_of_folder(Place place) const;
+  Entry entry_of_document(Place place) const;
+  Entry entry_of_tensor_file(Place place) const;
+  Entry entry_of_live_file(Place place) const;
+  bool is_absent(Place place) const;  // a document that says nothing now
 
-  std::unique_ptr<OpenFile> open_payload(Place place, bool to_write) const;
-  std::unique_ptr<OpenFile> open_json(Place place, bool to_write) const;
-  std::unique_ptr<OpenFile> open_editable(Place place, std::unique_ptr<Editable> target) const;
+  std::unique_ptr<OpenFile> open_document(Place place) const;
+  std::unique_ptr<OpenFile> open_live_file(Place place) const;
+  std::unique_ptr<OpenFile> open_tensor_file(Place place, bool to_write) const;
+  std::unique_ptr<OpenFile> open_editable(Place place) const;
   std::unique_ptr<OpenFile> open_scratch(uint64_t id, int flags) const;
   std::unique_ptr<Editable> editable(Place place) const;
 
-  // Whether a tensor, or its JSON, can be written; EROFS with the reason.
+  // Whether a file can be written; EROFS with the reason.
   bool is_editable(Place place) const;
   void require_editable(Place place) const;
 
-  bool takes_scratch_files(uint32_t folder) const;
+  bool takes_scratch_files(Place folder) const;
 
   // A file was changed: in place through itself, or by something that took its place.
   void note_change(Place place, bool is_replaced) const;
-  void note_stale(uint64_t inode, Facet facet) const;
+  void note_stale(Place place) const;
 
   std::shared_ptr<Sidecar> sidecar_;
-  Tree tree_;
   Ownership ownership_;
+  Layout layout_;
+  TensorViews views_;
   Documents documents_;
+  LiveFiles live_;
   Watcher watcher_{[](uint64_t) {}, [] {}};
   mutable Drafts drafts_;
   mutable StaleInodes stale_;

@@ -5,8 +5,8 @@
 
 #include "core/bytes/error.h"
 #include "core/views/json_edit.h"
-#include "core/views/tensor_json.h"
 #include "fs/model_filesystem.h"
+#include "fs/versioned_file.h"
 
 namespace onnxfs {
 
@@ -14,63 +14,79 @@ std::unique_ptr<OpenFile> ModelFilesystem::open(uint64_t inode, int flags) const
   if (is_scratch(inode)) return open_scratch(inode >> 8, flags);
   const Place at = place(inode);
   const bool to_write = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-  if (at.facet == Facet::folder) fail(EISDIR, "inode {} is a folder", inode);
+  if (is_folder(at.facet)) fail(EISDIR, "inode {} is a folder", inode);
   if (to_write) require_editable(at);
   std::unique_ptr<OpenFile> file;
-  if (at.facet == Facet::document) {
-    const auto document = static_cast<Document>(tree_.node(at.node).subject);
-    file = std::make_unique<SnapshotFile>(*documents_.content(document));
-    file->direct = Documents::is_momentary(document);
-  } else {
-    file = at.facet == Facet::payload ? open_payload(at, to_write) : open_json(at, to_write);
-  }
+  if (at.facet == Facet::document) file = open_document(at);
+  else if (at.facet == Facet::live_file) file = open_live_file(at);
+  else file = open_tensor_file(at, to_write);
   file->keep_cache = !stale_.take(inode) && file->keep_cache;
   file->writable = to_write;
   if ((flags & O_TRUNC) != 0) static_cast<EditableFile&>(*file).begin_replacement();
   return file;
 }
 
-std::unique_ptr<OpenFile> ModelFilesystem::open_payload(Place at, bool to_write) const {
-  const uint32_t index = tree_.node(at.node).subject;
+std::unique_ptr<OpenFile> ModelFilesystem::open_document(Place at) const {
+  const Document document = document_of(at);
   std::unique_ptr<OpenFile> file;
-  try {
-    file = is_editable(at) ? open_editable(at, editable(at)) : std::make_unique<SnapshotFile>(sidecar_->payload(index));
-  } catch (const Error& error) {
-    if (to_write && error.code() == EIO) throw Error(EROFS, error.what());  // it turned out to be broken
-    throw;
+  if (document == Document::safetensors) {
+    file = std::make_unique<VersionedFile>([this] { return sidecar_->edits().version(); },
+                                           [this, at] {
+                                             stale_.note_read(Layout::inode(at));
+                                             return *documents_.content(Document::safetensors);
+                                           });
+  } else {
+    file = std::make_unique<SnapshotFile>(*documents_.content(document));
   }
-  // What the kernel has cached would hide a change of the file that it came from.
+  file->direct = Documents::is_momentary(document);
+  return file;
+}
+
+std::unique_ptr<OpenFile> ModelFilesystem::open_live_file(Place at) const {
+  auto file = std::make_unique<VersionedFile>([this] { return live_.version(); },
+                                              [this, at] {
+                                                stale_.note_read(Layout::inode(at));
+                                                return live_.content(at.node);
+                                              });
   file->content().require_current();
   return file;
 }
 
-std::unique_ptr<OpenFile> ModelFilesystem::open_json(Place at, bool to_write) const {
-  const uint32_t index = tree_.node(at.node).subject;
+std::unique_ptr<OpenFile> ModelFilesystem::open_tensor_file(Place at, bool to_write) const {
+  const uint32_t index = tensor_of(at);
   const bool may_be_broken = !model().catalog().tensors()[index].entries_counted;
-  if (may_be_broken) {
-    try {
-      model().payload(index);
-    } catch (const Error& error) {
-      if (error.code() != EIO) throw;  // the JSON tells of it
-      if (to_write) throw Error(EROFS, error.what());
+  std::unique_ptr<OpenFile> file;
+  try {
+    if (may_be_broken) model().payload(index);
+    if (is_editable(at)) {
+      file = open_editable(at);
+    } else {
+      file = std::make_unique<VersionedFile>([this, index] { return sidecar_->edits().version(index); },
+                                             [this, index, at] {
+                                               stale_.note_read(Layout::inode(at));
+                                               return views_.content(index, at.facet);
+                                             });
     }
+  } catch (const Error& error) {
+    if (error.code() != EIO) throw;
+    if (to_write) throw Error(EROFS, error.what());  // it turned out to be broken
+    if (at.facet != Facet::json) throw;
+    file = std::make_unique<SnapshotFile>(views_.content(index, at.facet));  // the JSON tells of it
   }
-  auto file =
-      is_editable(at) ? open_editable(at, editable(at)) : std::make_unique<SnapshotFile>(Rope::of(json_of(index)));
-  if (may_be_broken) file->keep_cache = false;
-  // The size of one that was edited, or is being written, is not what the kernel was told.
-  if (to_write || sidecar_->edits().find(index)) file->direct = true;
+  // What the kernel has cached would hide a change of the file that it came from.
+  if (at.facet != Facet::json) file->content().require_current();
+  if (may_be_broken && at.facet == Facet::json) file->keep_cache = false;
+  // The size of a JSON that was edited, or is being written, is not what the kernel was told.
+  if (at.facet == Facet::json && (to_write || sidecar_->edits().find(index))) file->direct = true;
   return file;
 }
 
-std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at, std::unique_ptr<Editable> target) const {
-  const uint64_t inode = number(at.node, at.facet);
-  // The kernel is not told of a draft that is dropped: it asks for the size again by itself, and would ignore the
-  // answer if it were told meanwhile.
+std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at) const {
+  const uint64_t inode = Layout::inode(at);
   auto file = std::make_unique<EditableFile>(
-      std::move(target), EditableFile::Surroundings{inode, sidecar_, drafts_,
-                                                    [this, at](bool is_replaced) { note_change(at, is_replaced); },
-                                                    [this, inode] { stale_.mark(inode); }});
+      editable(at), EditableFile::Surroundings{
+                        inode, sidecar_, drafts_, [this, at](bool is_replaced) { note_change(at, is_replaced); },
+                        [this, inode] { stale_.mark(inode); }, [this, inode] { stale_.note_read(inode); }});
   // A draft that is not shown has left its bytes in the kernel's cache.
   const auto draft = drafts_.find(inode);
   if (draft != nullptr && !draft->visible()) file->keep_cache = false;
@@ -87,13 +103,18 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_scratch(uint64_t id, int flags) 
 }
 
 std::unique_ptr<Editable> ModelFilesystem::editable(Place at) const {
-  const uint32_t index = tree_.node(at.node).subject;
-  return at.facet == Facet::json ? editable_json(sidecar_, index) : editable_payload(sidecar_, index);
+  const uint32_t index = tensor_of(at);
+  switch (at.facet) {
+    case Facet::json: return editable_json(sidecar_, index);
+    case Facet::npy: return editable_npy(sidecar_, index);
+    default: return editable_payload(sidecar_, index);
+  }
 }
 
 bool ModelFilesystem::is_editable(Place at) const {
-  if (!ownership_.writable || (at.facet != Facet::payload && at.facet != Facet::json)) return false;
-  const uint32_t index = tree_.node(at.node).subject;
+  if (!ownership_.writable) return false;
+  if (at.facet != Facet::payload && at.facet != Facet::json && at.facet != Facet::npy) return false;
+  const uint32_t index = tensor_of(at);
   const Tensor& tensor = model().catalog().tensors()[index];
   if (tensor.broken() || tensor.type() == nullptr || tensor.kind == Kind::delayed) return false;
   return at.facet == Facet::json ? can_be_annotated(tensor) : !sidecar_->shared_payloads().overlaps(index);
@@ -102,14 +123,19 @@ bool ModelFilesystem::is_editable(Place at) const {
 void ModelFilesystem::require_editable(Place at) const {
   if (is_editable(at)) return;
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
-  if (at.facet == Facet::payload) {
-    const uint32_t index = tree_.node(at.node).subject;
+  if (at.facet == Facet::payload || at.facet == Facet::npy) {
+    const uint32_t index = tensor_of(at);
     if (const auto other = sidecar_->shared_payloads().overlaps(index)) {
-      fail(EROFS, "{} has some of its bytes in common with {}, so neither can be edited", tree_.path_of_tensor(index),
-           tree_.path_of_tensor(*other));
+      fail(EROFS, "{} has some of its bytes in common with {}, so neither can be edited", tree().path_of_tensor(index),
+           tree().path_of_tensor(*other));
     }
   }
-  fail(EROFS, "{} cannot be edited", tree_.path(at.node));
+  fail(EROFS, "{} cannot be edited", path_of(at));
+}
+
+std::string ModelFilesystem::path_of(Place at) const {
+  const bool is_live = at.facet == Facet::live_file || at.facet == Facet::live_folder;
+  return is_live ? "what is in live" : tree().path(at.node);
 }
 
 }  // namespace onnxfs

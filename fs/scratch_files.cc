@@ -7,7 +7,7 @@
 
 namespace onnxfs {
 
-ScratchFile ScratchFiles::add(uint32_t folder, std::string_view name, ScratchFile file) {
+ScratchFile ScratchFiles::add(uint64_t folder, std::string_view name, ScratchFile file) {
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = names_.try_emplace({folder, std::string(name)}, last_id_ + 1);
   if (!is_new) fail(EEXIST, "{} is there already", name);
@@ -15,9 +15,9 @@ ScratchFile ScratchFiles::add(uint32_t folder, std::string_view name, ScratchFil
   return files_.emplace(file.id, std::move(file)).first->second;
 }
 
-std::optional<ScratchFile> ScratchFiles::find(uint32_t folder, std::string_view name) const {
+std::optional<ScratchFile> ScratchFiles::find(uint64_t folder, std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  const auto place = names_.find(Place(folder, name));
+  const auto place = names_.find(InFolder(folder, name));
   if (place == names_.end()) return std::nullopt;
   return files_.at(place->second);
 }
@@ -29,10 +29,10 @@ std::optional<ScratchFile> ScratchFiles::find(uint64_t id) const {
   return file->second;
 }
 
-std::vector<ScratchFiles::Listed> ScratchFiles::list(uint32_t folder) const {
+std::vector<ScratchFiles::Listed> ScratchFiles::list(uint64_t folder) const {
   const std::lock_guard lock(mutex_);
   std::vector<Listed> result;
-  for (auto place = names_.lower_bound(Place(folder, "")); place != names_.end() && place->first.first == folder;
+  for (auto place = names_.lower_bound(InFolder(folder, "")); place != names_.end() && place->first.first == folder;
        ++place) {
     result.push_back({place->first.second, place->second});
   }
@@ -47,24 +47,24 @@ void ScratchFiles::update(uint64_t id, const std::function<void(ScratchFile&)>& 
   change(file->second);
 }
 
-bool ScratchFiles::remove(uint32_t folder, std::string_view name) {
+bool ScratchFiles::remove(uint64_t folder, std::string_view name) {
   ScratchFile removed;  // ends after the lock
   const std::lock_guard lock(mutex_);
-  const auto place = names_.find(Place(folder, name));
+  const auto place = names_.find(InFolder(folder, name));
   if (place == names_.end()) return false;
   removed = std::move(files_.extract(place->second).mapped());
   names_.erase(place);
   return true;
 }
 
-void ScratchFiles::rename(uint32_t folder, std::string_view name, uint32_t new_folder, std::string_view new_name) {
+void ScratchFiles::rename(uint64_t folder, std::string_view name, uint64_t new_folder, std::string_view new_name) {
   ScratchFile replaced;  // ends after the lock
   const std::lock_guard lock(mutex_);
-  const auto place = names_.find(Place(folder, name));
+  const auto place = names_.find(InFolder(folder, name));
   if (place == names_.end()) fail(ENOENT, "{} is not there", name);
   const uint64_t id = place->second;
   names_.erase(place);
-  uint64_t& owner = names_[Place(new_folder, new_name)];
+  uint64_t& owner = names_[InFolder(new_folder, new_name)];
   if (owner != 0) replaced = std::move(files_.extract(owner).mapped());
   owner = id;
 }

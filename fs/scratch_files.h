@@ -26,7 +26,7 @@ struct ScratchFile {
   timespec mtime = {};
 };
 
-// Those of a mount, by their folder (a node of its Tree) and name. One that was removed is gone, but for those who have
+// Those of a mount, by the inode of their folder and their name. One that was removed is gone, but for those who have
 // it open. Any number of threads may use one.
 class ScratchFiles {
  public:
@@ -36,26 +36,26 @@ class ScratchFiles {
   };
 
   // The new file. EEXIST when there is one of that name.
-  ScratchFile add(uint32_t folder, std::string_view name, ScratchFile file);
+  ScratchFile add(uint64_t folder, std::string_view name, ScratchFile file);
 
-  std::optional<ScratchFile> find(uint32_t folder, std::string_view name) const;
+  std::optional<ScratchFile> find(uint64_t folder, std::string_view name) const;
   std::optional<ScratchFile> find(uint64_t id) const;
-  std::vector<Listed> list(uint32_t folder) const;  // in the order in which they were made
+  std::vector<Listed> list(uint64_t folder) const;  // in the order in which they were made
 
   // Changes what is kept of a file; ENOENT.
   void update(uint64_t id, const std::function<void(ScratchFile&)>& change);
 
   // False when there is no such file.
-  bool remove(uint32_t folder, std::string_view name);
+  bool remove(uint64_t folder, std::string_view name);
 
   // Another file of the new name is removed.
-  void rename(uint32_t folder, std::string_view name, uint32_t new_folder, std::string_view new_name);
+  void rename(uint64_t folder, std::string_view name, uint64_t new_folder, std::string_view new_name);
 
  private:
-  using Place = std::pair<uint32_t, std::string>;
+  using InFolder = std::pair<uint64_t, std::string>;
 
   mutable std::mutex mutex_;
-  std::map<Place, uint64_t, std::less<>> names_;
+  std::map<InFolder, uint64_t, std::less<>> names_;
   std::map<uint64_t, ScratchFile> files_;
   uint64_t last_id_ = 0;
 };

@@ -3,35 +3,45 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace onnxfs {
 
-// Inodes that were changed by other ways than through themselves since they were last opened: what the kernel has
-// cached of them is not to be kept at the next opening. Any number of threads may use one.
+// Inodes that were changed by other ways than through themselves. What the kernel has cached of one is not to be kept
+// when it is opened next; and the kernel is to be told once, and again only after it may have read the inode anew. Any
+// number of threads may use one.
 class StaleInodes {
  public:
-  // Whether it was not marked before.
+  // Whether the kernel is to be told.
   bool mark(uint64_t inode) {
     const std::lock_guard lock(mutex_);
-    const bool is_new = inodes_.insert(inode).second;
-    count_.store(inodes_.size(), std::memory_order_release);
-    return is_new;
+    bool& told = told_[inode];
+    const bool is_to_be_told = !told;
+    told = true;
+    count_.store(told_.size(), std::memory_order_release);
+    return is_to_be_told;
   }
 
-  // Whether it was marked; it is not any more.
+  // The kernel reads it, through what was opened before.
+  void note_read(uint64_t inode) {
+    if (count_.load(std::memory_order_acquire) == 0) return;
+    const std::lock_guard lock(mutex_);
+    if (const auto marked = told_.find(inode); marked != told_.end()) marked->second = false;
+  }
+
+  // It is opened. Whether it was marked; it is not any more.
   bool take(uint64_t inode) {
     if (count_.load(std::memory_order_acquire) == 0) return false;
     const std::lock_guard lock(mutex_);
-    const bool was_marked = inodes_.erase(inode) != 0;
-    count_.store(inodes_.size(), std::memory_order_release);
+    const bool was_marked = told_.erase(inode) != 0;
+    count_.store(told_.size(), std::memory_order_release);
     return was_marked;
   }
 
  private:
   std::mutex mutex_;
-  std::unordered_set<uint64_t> inodes_;
-  std::atomic<size_t> count_ = 0;
+  std::unordered_map<uint64_t, bool> told_;  // the marked ones: whether the kernel knows
+  std::atomic<size_t> count_ = 0;            // so that nobody waits to learn that there is none
 };
 
 }  // namespace onnxfs

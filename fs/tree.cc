@@ -167,6 +167,8 @@ Tree::Tree(const Catalog& catalog, bool has_status)
   builder.add_document(root, "index.tsv", Document::index_tsv);
   if (catalog.root() == Root::model) builder.add_document(root, "graph.txt", Document::graph_txt);
   builder.add_document(root, "problems.txt", Document::problems_txt);
+  builder.add_document(root, "model.safetensors", Document::safetensors);
+  builder.add_document(root, "XXH128SUMS", Document::sums);
   if (has_status) {
     const uint32_t folder = builder.add_plain_folder(root, ".onnxfs");
     builder.add_document(folder, "status.json", Document::status_json);
@@ -183,11 +185,6 @@ Tree::Tree(const Catalog& catalog, bool has_status)
 
 std::span<const uint32_t> Tree::children(uint32_t folder) const noexcept {
   return {children_.data() + nodes_[folder].first_child, nodes_[folder].child_count};
-}
-
-uint32_t Tree::subfolders(uint32_t folder) const noexcept {
-  return static_cast<uint32_t>(
-      std::ranges::count_if(children(folder), [this](uint32_t i) { return nodes_[i].kind == Node::Kind::folder; }));
 }
 
 std::optional<uint32_t> Tree::find_entry(uint32_t folder, std::string_view name) const {

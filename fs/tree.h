@@ -16,7 +16,16 @@
 namespace onnxfs {
 
 // The files that are made for a model as a whole.
-enum class Document : uint8_t { model_json, index_tsv, graph_txt, problems_txt, status_json, edits_tsv };
+enum class Document : uint8_t {
+  model_json,
+  index_tsv,
+  graph_txt,
+  safetensors,
+  sums,
+  problems_txt,
+  status_json,
+  edits_tsv
+};
 
 // The suffixes that a tensor's name gets in one view or another. A tensor has one stem in all of them, so a stem is
 // taken where any of these is.
@@ -58,7 +67,6 @@ class Tree {
   size_t size() const noexcept { return nodes_.size(); }
   const Node& node(uint32_t number) const noexcept { return nodes_[number]; }
   std::span<const uint32_t> children(uint32_t folder) const noexcept;  // in file order
-  uint32_t subfolders(uint32_t folder) const noexcept;
 
   // A folder or document by its name, or a tensor by its stem.
   std::optional<uint32_t> find_entry(uint32_t folder, std::string_view name) const;

@@ -120,9 +120,6 @@ TEST(Tree, FindsWhatIsThereAndNothingElse) {
   EXPECT_EQ(tree.node(*leaf).subject, 1u);
   EXPECT_EQ(tree.path(*leaf), "initializers/d/b");
   EXPECT_EQ(tree.path(Tree::root), "");
-  EXPECT_EQ(tree.subfolders(Tree::root), 2u);
-  EXPECT_EQ(tree.subfolders(*initializers), 1u);
-  EXPECT_EQ(tree.subfolders(*leaf), 0u);
 }
 
 // All nodes hang together: each is once among its parent's children, in file order, and is found by its name.
