@@ -36,7 +36,7 @@ class FolderFilesystemTest : public ::testing::Test {
     files::create_directories(files::path(folder_ / name).parent_path());
     files::rename(folder_ / "new", folder_ / name);
   }
-  std::shared_ptr<const Filesystem> open_model(const std::string& path) {
+  std::shared_ptr<Filesystem> open_model(const std::string& path) {
     ++opened_;
     return std::make_shared<ModelFilesystem>(Sidecar::open(Model::open(path), sidecar_path(path), "test"),
                                              Ownership{1000, 2000, 0}, nullptr);
