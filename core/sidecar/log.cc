@@ -59,14 +59,17 @@ void SidecarLog::acquire() {
   const std::lock_guard acquiring(acquiring_);
   if (acquired()) return;
   if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
-  if (!lock_) {
-    make_sidecar_folder(folder_, disk_);
-    Lock lock = Lock::take(folder_, holder_, disk_);
-    require_unchanged();
-    lock_ = std::move(lock);
-  }
+  make_sidecar_folder(folder_, disk_);
+  take_lock();
   prepare();
   acquired_.store(true, std::memory_order_release);
+}
+
+void SidecarLog::take_lock() {
+  if (lock_) return;
+  Lock lock = Lock::take(folder_, holder_, disk_);
+  require_unchanged();
+  lock_ = std::move(lock);
 }
 
 void SidecarLog::require_unchanged() const {
@@ -90,6 +93,10 @@ void SidecarLog::require_unchanged() const {
 void SidecarLog::prepare() {
   if (!base_) {
     remove_edits(folder_, disk_);  // of a sidecar that was being removed
+    if (const std::vector<uint32_t> numbers = list_blobs(folder_); !numbers.empty()) {
+      fail(EEXIST, "{} is in the way of the edits, and onnxfs did not make it; move it elsewhere",
+           blob_path(folder_, numbers.front()));
+    }
     const Base base = Base::of(editor_.model());
     base.write(folder_, disk_);
     base_ = base;
@@ -118,8 +125,11 @@ void SidecarLog::acquire_for(uint32_t index) {
 
 void SidecarLog::remove() {
   if (!exists(folder_)) return;
-  acquire();
   const std::lock_guard acquiring(acquiring_);
+  if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
+  require_folder(folder_);
+  take_lock();
+  if (!lock_->is_in_place(folder_)) fail(ESTALE, "the edits in {} were removed, and others are there now", folder_);
   {
     const auto lock = records_.lock();
     records_.retire();

@@ -57,6 +57,7 @@ class SidecarLog {
 
  private:
   void load();
+  void take_lock();
   void require_unchanged() const;
   void prepare();
   Record record_of(RecordType type, uint32_t tensor, timespec at) const;

@@ -101,6 +101,7 @@ void Sidecar::remove() { log_->remove(); }
 
 void remove_sidecar(const std::string& folder, Disk& disk) {
   if (!exists(folder)) fail(ENOENT, "there are no edits in {}", folder);
+  require_folder(folder);
   const Lock lock = Lock::take(folder, "onnxfs discard", disk);
   remove_sidecar_files(folder, disk);
 }

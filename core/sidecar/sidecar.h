@@ -140,7 +140,7 @@ class Sidecar {
 };
 
 // Removes a sidecar, whatever is in it, without looking at the model. EBUSY when a process is writing it, ENOENT when
-// there is none.
+// there is none, ENOTDIR when it is no folder.
 void remove_sidecar(const std::string& folder, Disk& disk = Disk::real());
 
 // Who holds the lock of a sidecar: as told to Sidecar::open; "" when nobody does, or there is no sidecar.
