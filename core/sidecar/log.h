@@ -36,6 +36,7 @@ class SidecarLog {
   void acquire_for(uint32_t tensor);
   bool acquired() const noexcept { return acquired_.load(std::memory_order_acquire); }
 
+  void flush();
   void remove();
 
   // Each appends the record of an edit, which is then still to be put into effect. They want the lock of the records.
@@ -59,7 +60,10 @@ class SidecarLog {
   void load();
   void take_lock();
   void require_unchanged() const;
+  void require_unchanged(const DataFile& file) const;
+  void require_in_place() const;
   void prepare();
+  void close();
   Record record_of(RecordType type, uint32_t tensor, timespec at) const;
 
   const std::string folder_;
@@ -78,6 +82,7 @@ class SidecarLog {
   std::optional<Base> base_;  // as on disk; nothing while there is none
   bool doubted_ = false;      // and found to be right: base_ is to be written anew
   bool removed_ = false;
+  std::set<uint32_t> edited_data_files_;  // by their index in the catalog; of those, base_ knows
 
   std::multiset<uint64_t> stages_;
   std::mutex compacting_;

@@ -91,9 +91,7 @@ void Sidecar::revert(uint32_t tensor) {
   log_->editor().revert(tensor, now);
 }
 
-void Sidecar::flush() {
-  if (log_->acquired()) log_->records().flush();
-}
+void Sidecar::flush() { log_->flush(); }
 
 bool Sidecar::compact() { return log_->acquired() && Compaction(log_).run(); }
 

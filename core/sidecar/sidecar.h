@@ -101,7 +101,9 @@ class Sidecar {
   uint64_t size_on_disk() const;
 
   // Takes the lock, if this process does not have it. EBUSY, with who has it; ESTALE when the edits, or the model's
-  // file, are no longer what was opened. Each of the edits below does so first. They want a tensor that is not broken.
+  // file, are no longer what was opened; EEXIST or ENOTDIR when something else is where the edits are to be kept. Each
+  // of the edits below does so first; the first in a data file looks at that too. They want a tensor that is not
+  // broken.
   void acquire();
 
   // Writes into the payload, within its size: EFBIG past it, EINVAL for strings, which are only replaced as a whole,
@@ -119,7 +121,8 @@ class Sidecar {
   // Takes all edits of a tensor away.
   void revert(uint32_t tensor);
 
-  // Makes every edit so far survive a power cut. One flush, however many they are.
+  // Makes every edit so far survive a power cut. One flush, however many they are. EIO also when somebody removed or
+  // replaced the sidecar's files since they were made, so that the edits are nowhere to be found again.
   void flush();
 
   // Gives back the space of what was overwritten, when there is enough of it to be worth the copying of the rest.
