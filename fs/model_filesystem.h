@@ -43,7 +43,10 @@ class ModelFilesystem final : public Filesystem {
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override { sidecar_->flush(); }
   void tidy() noexcept override;
-  void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
+  void watch(Watcher watcher) override {
+    watcher_ = std::move(watcher);
+    sidecar_->when_untidy(watcher_.untidy);
+  }
 
   const Model& model() const noexcept { return sidecar_->model(); }
   const Tree& tree() const noexcept { return layout_.tree(); }

@@ -23,7 +23,8 @@ SidecarLog::SidecarLog(std::shared_ptr<const Model> model, std::string folder, s
       opening_(opening),
       limits_(limits),
       editor_(std::move(model)),
-      records_(folder_, limits.blob, disk) {
+      records_(folder_, limits.blob, disk),
+      garbage_(limits.garbage) {
   load();
 }
 
@@ -183,10 +184,6 @@ void SidecarLog::remove() {
   removed_ = true;
   acquired_.store(false, std::memory_order_release);
   lock_.reset();
-}
-
-std::optional<uint64_t> SidecarLog::oldest_stage() const {
-  return stages_.empty() ? std::nullopt : std::optional(*stages_.begin());
 }
 
 Record SidecarLog::record_of(RecordType type, uint32_t tensor, timespec at) const {

@@ -194,15 +194,13 @@ std::optional<uint64_t> RecordLog::close() {
   return durable;
 }
 
-RecordLog::Victims RecordLog::older_than(std::optional<uint64_t> needed_sequence) const {
+RecordLog::Victims RecordLog::all() const {
   Victims victims;
-  for (size_t i = 0; i < blobs_.size(); ++i) {
-    const uint64_t end = i + 1 < blobs_.size() ? blobs_[i + 1].first_sequence : next_sequence_;
-    if (needed_sequence && *needed_sequence < end) break;
-    victims.blobs.push_back(blobs_[i].blob);
-    victims.size += blobs_[i].end;
-    victims.end = end;
+  for (const Written& blob : blobs_) {
+    victims.blobs.push_back(blob.blob);
+    victims.size += blob.end;
   }
+  victims.end = next_sequence_;
   return victims;
 }
 

@@ -68,9 +68,8 @@ class RecordLog {
     uint64_t end = 0;  // the number of the first record after them
   };
 
-  // The blobs before the one that is written, up to the one that holds a record that is needed, if any is. Wants the
-  // lock.
-  Victims older_than(std::optional<uint64_t> needed_sequence) const;
+  // All blobs that there are. Wants the lock.
+  Victims all() const;
 
   // Says durably that the records in the victims are needed no more, and removes the blobs.
   void drop(const Victims& victims);
