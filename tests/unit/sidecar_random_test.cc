@@ -133,7 +133,7 @@ TEST_F(SidecarRandomTest, AnyOrderOfEditsIsAsInMemory) {
   }
 }
 
-// Each thread has a part of one tensor to itself; others flush, compact, and read.
+// Each thread has a part of one tensor to itself; others flush, compact, read, and write stages.
 TEST_F(SidecarRandomTest, ThreadsLoseNothing) {
   folder_.write("model.onnx",
                 testing::model(testing::graph({
@@ -168,6 +168,17 @@ TEST_F(SidecarRandomTest, ThreadsLoseNothing) {
     while (!done) {
       const std::string text = sidecar->payload(0).text();
       for (size_t at = 0; at < text.size(); at += 32) EXPECT_EQ(text.substr(at, 32), std::string(32, text[at]));
+    }
+  });
+  others.emplace_back([&] {  // stages are moved while they are written
+    for (char c = 'a'; !done; c = c == 'z' ? 'a' : static_cast<char>(c + 1)) {
+      const auto stage = sidecar->stage();
+      std::string expected;
+      for (int i = 0; i < 20; ++i) {
+        put(*stage, std::string(30, c), expected.size() + 10);
+        expected += std::string(10, '\0') + std::string(30, c);
+        EXPECT_EQ(stage->content().text(), expected);
+      }
     }
   });
   for (std::thread& thread : writers) thread.join();
