@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
+
 namespace onnxfs {
+
+struct CommitOptions;
 
 // The commands of the program: each parses its own arguments (the command's name is the first), and returns the exit
 // status. Errors are thrown as Error for main to print.
@@ -10,5 +14,8 @@ int check_command(int count, char** arguments);
 int commit_command(int count, char** arguments);
 int discard_command(int count, char** arguments);
 int status_command(int count, char** arguments);
+
+// What `commit` does once its arguments are parsed. Without a sidecar in the options, the model's own.
+int commit_and_report(const std::string& model, CommitOptions options);
 
 }  // namespace onnxfs

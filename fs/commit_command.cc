@@ -29,7 +29,9 @@ void print(const CommitReport& report, const std::string& model) {
   for (const std::string& remark : report.remarks) fmt::print(stderr, "onnxfs: {}\n", printable(remark));
 }
 
-int run(const std::string& model, CommitOptions options) {
+}  // namespace
+
+int commit_and_report(const std::string& model, CommitOptions options) {
   if (options.sidecar.empty()) options.sidecar = sidecar_path(model);
   if (const auto mount = find_writable_mount(model)) {
     fail(EBUSY, "{} is mounted at {}, where it can be edited; unmount it first: onnxfs umount {}", model, *mount,
@@ -50,8 +52,6 @@ int run(const std::string& model, CommitOptions options) {
   return 0;
 }
 
-}  // namespace
-
 int commit_command(int count, char** argument_values) {
   std::string model;
   CommitOptions options;
@@ -67,7 +67,7 @@ int commit_command(int count, char** argument_values) {
       "New files are checked before they take the place of the old. A commit that was interrupted is finished by\n"
       "running it again.\n\nExample:\n  onnxfs commit resnet50.onnx");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
-  return run(model, std::move(options));
+  return commit_and_report(model, std::move(options));
 }
 
 }  // namespace onnxfs

@@ -16,8 +16,9 @@ Draft::~Draft() {
 
 // `end` is how large the content has to be let for a change.
 template <typename Change>
-void Draft::change(uint64_t end, Change change) {
+bool Draft::change(uint64_t end, Change change) {
   const std::lock_guard lock(changing_);
+  if (finished_) return false;
   hidden_ = false;
   if (end > most_) {
     refused_ = true;
@@ -29,22 +30,25 @@ void Draft::change(uint64_t end, Change change) {
     refused_ = true;
     throw;
   }
+  return true;
 }
 
-void Draft::write(uint64_t offset, std::span<const std::byte> bytes) {
+bool Draft::write(uint64_t offset, std::span<const std::byte> bytes) {
   const uint64_t end = fits(offset, bytes.size(), most_) ? offset + bytes.size() : UINT64_MAX;
-  change(end, [&] { stage_->write(offset, bytes); });
+  return change(end, [&] { stage_->write(offset, bytes); });
 }
 
-void Draft::resize(uint64_t size) {
-  change(size, [&] { stage_->resize(size); });
+bool Draft::resize(uint64_t size) {
+  return change(size, [&] { stage_->resize(size); });
 }
 
-void Draft::restart() {
+bool Draft::restart() {
   const std::lock_guard lock(changing_);
+  if (finished_) return false;
   stage_->resize(0);
   refused_ = false;
   hidden_ = false;
+  return true;
 }
 
 void Draft::finish(const std::function<void(const Stage&)>& take_effect) {

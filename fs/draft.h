@@ -28,12 +28,13 @@ class Draft {
 
   Rope content() const { return stage_->content(); }
 
-  // EFBIG, and nothing of it is written; a draft in which a write was refused does not take effect.
-  void write(uint64_t offset, std::span<const std::byte> bytes);
-  void resize(uint64_t size);
+  // False when it is finished, and nothing was done. EFBIG, and nothing of it is written; a draft in which a write was
+  // refused does not take effect.
+  bool write(uint64_t offset, std::span<const std::byte> bytes);
+  bool resize(uint64_t size);
 
-  // Begins it anew, as for a second O_TRUNC.
-  void restart();
+  // Begins it anew, as for a second O_TRUNC. False when it is finished.
+  bool restart();
 
   // Calls `take_effect` with the content and, if that does not throw, is finished. EINVAL when a write was refused.
   void finish(const std::function<void(const Stage&)>& take_effect);
@@ -44,7 +45,7 @@ class Draft {
 
  private:
   template <typename Change>
-  void change(uint64_t end, Change change);
+  bool change(uint64_t end, Change change);
 
   std::shared_ptr<Stage> stage_;
   uint64_t most_;

@@ -34,7 +34,8 @@ std::shared_ptr<Draft> EditableFile::join_draft(bool with_content) {
 
 void EditableFile::begin_replacement() {
   around_.sidecar->acquire();
-  join_draft(false)->restart();
+  while (!join_draft(false)->restart()) {
+  }
 }
 
 Rope EditableFile::content() const {
@@ -45,21 +46,27 @@ Rope EditableFile::content() const {
 
 void EditableFile::write(uint64_t offset, std::span<const std::byte> bytes) {
   if (!writable) return OpenFile::write(offset, bytes);
-  if (draft() == nullptr && target_->takes_patches()) {
-    target_->patch(offset, bytes);
-    around_.changed(false);
-    return;
+  // A draft may take effect at any moment; what comes after that goes to what it became.
+  for (;;) {
+    if (draft() == nullptr && target_->takes_patches()) {
+      target_->patch(offset, bytes);
+      around_.changed(false);
+      return;
+    }
+    if (join_draft(true)->write(offset, bytes)) return;
   }
-  join_draft(true)->write(offset, bytes);
 }
 
 void EditableFile::resize(uint64_t size) {
   if (!writable) return OpenFile::resize(size);
-  if (draft() == nullptr) {
-    if (size == target_->content().size()) return;
-    if (target_->takes_patches()) fail(EINVAL, "the file has {} bytes, and keeps them", target_->content().size());
+  for (;;) {
+    if (draft() == nullptr) {
+      const uint64_t present = target_->content().size();
+      if (size == present) return;
+      if (target_->takes_patches()) fail(EINVAL, "the file has {} bytes, and keeps them", present);
+    }
+    if (join_draft(true)->resize(size)) return;
   }
-  join_draft(true)->resize(size);
 }
 
 void EditableFile::closed_by(pid_t process) {
@@ -79,6 +86,7 @@ void EditableFile::closed_by(pid_t process) {
   }
   around_.drafts.forget(around_.inode);
   around_.changed(true);
+  if (is_flushed_) around_.sidecar->flush();
 }
 
 }  // namespace onnxfs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,7 @@ class EditableFile final : public OpenFile {
   void write(uint64_t offset, std::span<const std::byte> bytes) override;
   void resize(uint64_t size) override;
   void closed_by(pid_t process) override;
+  void flushed() override { is_flushed_ = true; }
 
  private:
   std::shared_ptr<Draft> draft() const;  // that is to be read and written through this file; null for none
@@ -40,7 +42,8 @@ class EditableFile final : public OpenFile {
   std::unique_ptr<Editable> target_;
   Surroundings around_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Draft> joined_;  // that was begun or written through this file
+  std::shared_ptr<Draft> joined_;         // that was begun or written through this file
+  std::atomic<bool> is_flushed_ = false;  // so that a draft of it, when it takes effect, is to be made durable too
 };
 
 }  // namespace onnxfs

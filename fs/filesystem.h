@@ -55,6 +55,9 @@ class OpenFile {
   // close is to return.
   virtual void closed_by(pid_t) {}
 
+  // fsync was called on it: what was written is durable, and what comes of it at its close is to be too.
+  virtual void flushed() {}
+
   // What the kernel is told of it at its opening.
   bool keep_cache = true;  // what the kernel has cached of it is still true
   bool direct = false;     // its size may not be what was last told, so nothing of it is cached
@@ -131,6 +134,9 @@ class Filesystem {
 
   // Makes every change so far survive a power cut.
   virtual void flush() {}
+
+  // Whether it has nothing but what it would have again if it were made anew; open files apart.
+  virtual bool is_at_rest() const { return true; }
 
   // Work that can wait; may take its time. Throws nothing.
   virtual void tidy() noexcept {}

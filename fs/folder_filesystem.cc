@@ -29,6 +29,30 @@ constexpr uint64_t dots = 2;  // the offsets of "." and ".."
 uint32_t member_of(uint64_t inode) { return static_cast<uint32_t>(inode >> member_shift); }
 uint64_t inode_of(uint32_t member, uint64_t local) { return uint64_t{member} << member_shift | local; }
 
+// A file of a model, and the model's mount for as long as it is open.
+class MemberFile final : public OpenFile {
+ public:
+  MemberFile(std::shared_ptr<Filesystem> filesystem, std::unique_ptr<OpenFile> file)
+      : filesystem_(std::move(filesystem)), file_(std::move(file)) {
+    keep_cache = file_->keep_cache;
+    direct = file_->direct;
+    writable = file_->writable;
+  }
+
+  Rope content() const override { return file_->content(); }
+  void write(uint64_t offset, std::span<const std::byte> bytes) override { file_->write(offset, bytes); }
+  void resize(uint64_t size) override { file_->resize(size); }
+  void flushed() override { file_->flushed(); }
+  void closed_by(pid_t process) override {
+    file_->opener = opener;
+    file_->closed_by(process);
+  }
+
+ private:
+  std::shared_ptr<Filesystem> filesystem_;
+  std::unique_ptr<OpenFile> file_;  // ends before the mount
+};
+
 void list_dots(uint64_t self, uint64_t parent, uint64_t offset, const Filesystem::Visit& visit, bool& go_on) {
   if (offset == 0) go_on = visit(".", self, S_IFDIR, 1);
   if (go_on && offset <= 1) go_on = visit("..", parent, S_IFDIR, dots);
@@ -101,7 +125,9 @@ std::unique_ptr<OpenFile> FolderFilesystem::open(uint64_t inode, int flags) cons
     return file;
   }
   if (inode == status_folder || folder_at(inode) != nullptr) fail(EISDIR, "inode {} is a folder", inode);
-  return opened(members_.member(member_of(inode)))->open(inode & local_mask, flags);
+  auto filesystem = opened(members_.member(member_of(inode)));
+  auto file = filesystem->open(inode & local_mask, flags);
+  return std::make_unique<MemberFile>(std::move(filesystem), std::move(file));
 }
 
 void FolderFilesystem::list(uint64_t inode, uint64_t offset, const Visit& visit) const {
@@ -160,8 +186,62 @@ struct statvfs FolderFilesystem::statistics() const {
   return result;
 }
 
+std::shared_ptr<Filesystem> FolderFilesystem::model_of(uint64_t inode) const {
+  if (inode == status_folder || inode == status_file || folder_at(inode) != nullptr) {
+    fail(EPERM, "what is in the folder itself is changed there");
+  }
+  return opened(members_.member(member_of(inode)));
+}
+
+Filesystem::Created FolderFilesystem::create(uint64_t inode, std::string_view name, mode_t mode, int flags) {
+  auto filesystem = model_of(inode);
+  Created created = filesystem->create(inode & local_mask, name, mode, flags);
+  created.entry.attributes.st_ino = inode_of(member_of(inode), created.entry.attributes.st_ino);
+  created.file = std::make_unique<MemberFile>(std::move(filesystem), std::move(created.file));
+  return created;
+}
+
+void FolderFilesystem::resize(uint64_t inode, uint64_t size) { model_of(inode)->resize(inode & local_mask, size); }
+
+void FolderFilesystem::change_attributes(uint64_t inode, const AttributeChange& change) {
+  model_of(inode)->change_attributes(inode & local_mask, change);
+}
+
+void FolderFilesystem::rename(uint64_t inode, std::string_view name, uint64_t new_inode, std::string_view new_name,
+                              bool replaces) {
+  const auto filesystem = model_of(inode);
+  if (member_of(inode) != member_of(new_inode)) fail(EXDEV, "{} cannot become a file of another model", name);
+  filesystem->rename(inode & local_mask, name, new_inode & local_mask, new_name, replaces);
+}
+
+void FolderFilesystem::remove(uint64_t inode, std::string_view name) {
+  model_of(inode)->remove(inode & local_mask, name);
+}
+
+void FolderFilesystem::flush() {
+  for (const auto& filesystem : all_open()) filesystem->flush();
+}
+
+void FolderFilesystem::tidy() noexcept {
+  for (const auto& filesystem : all_open()) filesystem->tidy();
+}
+
+std::vector<std::shared_ptr<Filesystem>> FolderFilesystem::all_open() const {
+  std::vector<std::shared_ptr<Slot>> slots;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, used] : slots_) slots.push_back(used.slot);
+  }
+  std::vector<std::shared_ptr<Filesystem>> result;
+  for (const auto& slot : slots) {
+    const std::lock_guard lock(slot->opening);
+    if (slot->filesystem) result.push_back(slot->filesystem);
+  }
+  return result;
+}
+
 // The slot is taken with the lock held; the model is opened without it, which may take as long as its disk does.
-std::shared_ptr<const Filesystem> FolderFilesystem::opened(const FolderMember& model) const {
+std::shared_ptr<Filesystem> FolderFilesystem::opened(const FolderMember& model) const {
   if (model.kind != FolderMember::Kind::model) fail(ENOENT, "there is no such file in {}", model.path);
   const std::shared_ptr<Slot> slot = slot_of(model.number);
   const std::lock_guard lock(slot->opening);
@@ -175,6 +255,9 @@ std::shared_ptr<const Filesystem> FolderFilesystem::opened(const FolderMember& m
       slot->filesystem.reset();
       fail(ESTALE, "{} is not the file any more that it was", path);
     }
+    slot->filesystem->watch(
+        {[changed = watcher_.changed, number = model.number](uint64_t local) { changed(inode_of(number, local)); },
+         watcher_.untidy});
   } catch (const Error& error) {
     if (error.code() != EINVAL && error.code() != EBADMSG && error.code() != EOVERFLOW) throw;
     slot->filesystem = std::make_shared<FailedFilesystem>(error.what(), model.identity.mtime, ownership_);
@@ -188,12 +271,24 @@ std::shared_ptr<FolderFilesystem::Slot> FolderFilesystem::slot_of(uint32_t numbe
     recently_used_.splice(recently_used_.begin(), recently_used_, found->second.place);
     return found->second.slot;
   }
-  if (slots_.size() >= most_open) {
-    slots_.erase(recently_used_.back());
-    recently_used_.pop_back();
-  }
+  if (slots_.size() >= most_open) drop_one();
   recently_used_.push_front(number);
   return slots_.emplace(number, Used{std::make_shared<Slot>(), recently_used_.begin()}).first->second.slot;
+}
+
+// The one whose use is longest ago, of those that nobody is using: its edits are on disk, and what a program has open
+// or is about to rename would be lost. With the lock held, since then nobody can begin to use one.
+void FolderFilesystem::drop_one() const {
+  for (auto number = recently_used_.end(); number != recently_used_.begin();) {
+    --number;
+    const auto used = slots_.find(*number);
+    const Slot& slot = *used->second.slot;
+    if (used->second.slot.use_count() > 1) continue;
+    if (slot.filesystem && (slot.filesystem.use_count() > 1 || !slot.filesystem->is_at_rest())) continue;
+    slots_.erase(used);
+    recently_used_.erase(number);
+    return;
+  }
 }
 
 }  // namespace onnxfs

@@ -14,8 +14,8 @@ namespace onnxfs {
 
 // The mount of a folder: its sub-folders, and for each model file in them a folder of its own name that is the mount of
 // that model, without a status of its own. A model is opened when something in it is first asked for, and dropped when
-// others have been asked for since; files that are open stay so. A file that cannot be opened as a model is a folder
-// with problems.txt.
+// others have been asked for since and nobody has a file of it open. A file that cannot be opened as a model is a
+// folder with problems.txt. Models are edited as in mounts of their own; the folder itself is not.
 //
 // An inode number is the member's number in the upper bits, and in the lower 40 that of the model's own mount. A model
 // file that was replaced or written to is another member with other inodes, so nothing that the kernel knows of the old
@@ -25,7 +25,7 @@ namespace onnxfs {
 class FolderFilesystem final : public Filesystem {
  public:
   // `open_model` makes the mount of the model at a path. `status` gives the content of .onnxfs/status.json.
-  using OpenModel = std::function<std::shared_ptr<const Filesystem>(const std::string& path)>;
+  using OpenModel = std::function<std::shared_ptr<Filesystem>(const std::string& path)>;
   FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership, OpenModel open_model,
                    std::function<std::string()> status);
 
@@ -38,22 +38,38 @@ class FolderFilesystem final : public Filesystem {
   std::string attribute(uint64_t inode, std::string_view name) const override;
   struct statvfs statistics() const override;
 
+  Created create(uint64_t folder, std::string_view name, mode_t mode, int flags) override;
+  void resize(uint64_t inode, uint64_t size) override;
+  void change_attributes(uint64_t inode, const AttributeChange& change) override;
+  void rename(uint64_t folder, std::string_view name, uint64_t new_folder, std::string_view new_name,
+              bool replaces) override;
+  void remove(uint64_t folder, std::string_view name) override;
+  void flush() override;
+  void tidy() noexcept override;
+  void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
+
  private:
   // A model's mount, and the lock that keeps two requests from opening it at once.
   struct Slot {
     std::mutex opening;
-    std::shared_ptr<const Filesystem> filesystem;
+    std::shared_ptr<Filesystem> filesystem;
   };
 
   Entry entry_of(const FolderMember& member) const;
   const FolderMember* folder_at(uint64_t inode) const;  // null when the inode is in a model
-  std::shared_ptr<const Filesystem> opened(const FolderMember& model) const;
+  std::shared_ptr<Filesystem> opened(const FolderMember& model) const;
   std::shared_ptr<Slot> slot_of(uint32_t number) const;
+  void drop_one() const;
+  std::vector<std::shared_ptr<Filesystem>> all_open() const;
+
+  // The mount of the model that an inode is in; EPERM for what is on disk.
+  std::shared_ptr<Filesystem> model_of(uint64_t inode) const;
 
   mutable FolderMembers members_;
   Ownership ownership_;
   OpenModel open_model_;
   std::function<std::string()> status_;
+  Watcher watcher_{[](uint64_t) {}, [] {}};
 
   mutable std::mutex mutex_;                   // guards what follows
   mutable std::list<uint32_t> recently_used_;  // the latest first

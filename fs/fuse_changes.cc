@@ -31,7 +31,15 @@ void on_flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   });
 }
 
-void on_fsync(fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+void on_fsync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
+  answer(request, [&] {
+    filesystem(request).flush();
+    open_file(info).flushed();
+    fuse_reply_err(request, 0);
+  });
+}
+
+void on_fsyncdir(fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
   answer(request, [&] {
     filesystem(request).flush();
     fuse_reply_err(request, 0);
@@ -106,7 +114,7 @@ void add_changes(fuse_lowlevel_ops& operations) {
   operations.write = on_write;
   operations.flush = on_flush;
   operations.fsync = on_fsync;
-  operations.fsyncdir = on_fsync;
+  operations.fsyncdir = on_fsyncdir;
   operations.setattr = on_setattr;
   operations.create = on_create;
   operations.rename = on_rename;

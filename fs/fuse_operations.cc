@@ -14,13 +14,13 @@ void log_once(const Error& error) {
   static std::mutex mutex;
   static std::set<std::string> logged;
   switch (error.code()) {
-    case EIO:
-    case ESTALE:
-    case EROFS:
-    case EINVAL:
-    case EBUSY:
-    case ENOSPC: break;
-    default: return;
+    case ENOENT:  // what programs ask and do every day
+    case ENODATA:
+    case EEXIST:
+    case EPERM:
+    case EFBIG:
+    case EBADF: return;
+    default: break;
   }
   const std::lock_guard lock(mutex);
   if (logged.size() >= most_remembered) logged.clear();
@@ -88,7 +88,13 @@ void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
 }
 
 void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  delete reinterpret_cast<OpenFile*>(info->fh);
+  const std::unique_ptr<OpenFile> file(&open_file(info));
+  try {
+    // Stores into a map may have come after the last close.
+    if (file->writable) file->closed_by(file->opener);
+  } catch (const Error& error) {
+    log_once(error);  // nobody waits for it
+  }
   fuse_reply_err(request, 0);
 }
 

@@ -9,8 +9,12 @@
 
 namespace onnxfs {
 
-// Tells the kernel what it has cached and is no longer true. From a thread of its own: the kernel may wait in it for
-// pages that requests hold, so from a request it could wait for itself. Any number of threads may use one.
+// Tells the kernel that sizes and times which it has cached are no longer true. From a thread of its own, as no request
+// may wait for the kernel. Any number of threads may use one.
+//
+// Never of cached pages: the kernel would wait for pages that requests hold, and if this process were killed meanwhile,
+// the thread that waits would keep the connection open, so that nobody would ever answer those requests. Nor is it
+// needed: an inode's pages are dropped when it is opened next.
 class Invalidator {
  public:
   explicit Invalidator(fuse_session* session) : session_(session), task_([this] { run(); }) {}
@@ -30,7 +34,9 @@ class Invalidator {
       const std::lock_guard lock(mutex_);
       inodes.swap(inodes_);
     }
-    for (const uint64_t inode : inodes) fuse_lowlevel_notify_inval_inode(session_, inode, 0, 0);  // ENOENT: not cached
+    constexpr off_t attributes_alone = -1;
+    // ENOENT: it is not cached.
+    for (const uint64_t inode : inodes) fuse_lowlevel_notify_inval_inode(session_, inode, attributes_alone, 0);
   }
 
   fuse_session* session_;

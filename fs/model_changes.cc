@@ -23,6 +23,12 @@ timespec now() {
 
 }  // namespace
 
+void ModelFilesystem::require_scratch_name(Place folder, std::string_view name) const {
+  constexpr size_t longest_name = 255;  // as `statistics` says
+  if (name.size() > longest_name) fail(ENAMETOOLONG, "a name of {} bytes is too long", name.size());
+  if (!takes_scratch_files(folder)) fail(EPERM, "no files can be made in {}", path_of(folder));
+}
+
 bool ModelFilesystem::takes_scratch_files(Place folder) const {
   if (!ownership_.writable || (folder.facet != Facet::folder && folder.facet != Facet::npy_folder)) return false;
   const auto children = tree().children(folder.node);
@@ -34,11 +40,11 @@ Filesystem::Created ModelFilesystem::create(uint64_t inode, std::string_view nam
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
   const Place folder = folder_at(inode);
   if (layout_.find(folder, name)) fail(EEXIST, "{} is there already", name);
-  if (!takes_scratch_files(folder)) fail(EPERM, "no files can be made in {}", path_of(folder));
+  require_scratch_name(folder, name);
   sidecar_->acquire();
-  const ScratchFile file =
-      scratch_.add(inode, name, {0, sidecar_->stage(), mode & permission_bits, ownership_.uid, ownership_.gid, now()});
-  return {entry_of(file), open_scratch(file.id, flags)};
+  const auto file =
+      scratch_.add(inode, name, sidecar_->stage(), {mode & ~ownership_.umask, ownership_.uid, ownership_.gid, now()});
+  return {entry_of(*file), open_scratch(file->id(), flags)};
 }
 
 // Of a file that is open, OpenFile::resize does it. Without, nobody would close it and so end a draft.
@@ -46,25 +52,22 @@ void ModelFilesystem::resize(uint64_t inode, uint64_t size) {
   if (is_scratch(inode)) {
     const auto file = scratch_.find(inode >> 8);
     if (!file) fail(ENOENT, "the file was removed");
-    file->stage->resize(size);
+    file->resize(size);
     return;
   }
   const Place at = place(inode);
   if (is_folder(at.facet)) fail(EISDIR, "inode {} is a folder", inode);
   require_editable(at);
-  if (const auto draft = drafts_.find(inode); draft && draft->visible()) return draft->resize(size);
+  if (const auto draft = drafts_.find(inode); draft && draft->visible() && draft->resize(size)) return;
   const uint64_t present = views_.size(tensor_of(at), at.facet);
   if (size != present) fail(EINVAL, "{} has {} bytes, and keeps them", path_of(at), present);
 }
 
 void ModelFilesystem::change_attributes(uint64_t inode, const AttributeChange& change) {
   if (is_scratch(inode)) {
-    scratch_.update(inode >> 8, [&](ScratchFile& file) {
-      file.mode = change.mode.value_or(file.mode) & permission_bits;
-      file.uid = change.uid.value_or(file.uid);
-      file.gid = change.gid.value_or(file.gid);
-      file.mtime = change.mtime.value_or(file.mtime);
-    });
+    const auto file = scratch_.find(inode >> 8);
+    if (!file) fail(ENOENT, "the file was removed");
+    file->change_attributes(change);
     return;
   }
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
@@ -86,15 +89,16 @@ void ModelFilesystem::rename(uint64_t inode, std::string_view name, uint64_t new
   const auto target = layout_.find(new_folder, new_name);
   if (!replaces && (target || scratch_.find(new_inode, new_name))) fail(EEXIST, "{} is there already", new_name);
   if (!target) {
-    if (!takes_scratch_files(new_folder)) fail(EPERM, "no files can be made in {}", path_of(new_folder));
+    require_scratch_name(new_folder, new_name);
     scratch_.rename(inode, name, new_inode, new_name);
     return;
   }
   if (is_folder(target->facet)) fail(EISDIR, "{} is a folder", new_name);
   require_editable(*target);
-  editable(*target)->replace(*file->stage);
+  const auto changed = [this, at = *target] { note_change(at, true); };
+  file->become(editable(*target), changed);
   scratch_.remove(inode, name);
-  note_change(*target, true);
+  changed();
 }
 
 void ModelFilesystem::remove(uint64_t inode, std::string_view name) {

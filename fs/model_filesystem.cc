@@ -74,11 +74,12 @@ Entry ModelFilesystem::entry_of(Place at) const {
 
 // Nothing of it may be believed for a moment: it may be renamed over a tensor.
 Entry ModelFilesystem::entry_of(const ScratchFile& scratch) const {
-  const uint64_t inode = Layout::inode(scratch.id, Facet::scratch);
-  Entry file = file_entry(inode, scratch.stage->content().size(), scratch.mtime, ownership_);
-  file.attributes.st_mode = S_IFREG | scratch.mode;
-  file.attributes.st_uid = scratch.uid;
-  file.attributes.st_gid = scratch.gid;
+  const ScratchFile::Attributes attributes = scratch.attributes();
+  const uint64_t inode = Layout::inode(scratch.id(), Facet::scratch);
+  Entry file = file_entry(inode, scratch.content().size(), attributes.mtime, ownership_);
+  file.attributes.st_mode = S_IFREG | attributes.mode;
+  file.attributes.st_uid = attributes.uid;
+  file.attributes.st_gid = attributes.gid;
   file.attributes_valid = file.name_valid = 0;
   return file;
 }

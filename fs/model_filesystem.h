@@ -42,6 +42,7 @@ class ModelFilesystem final : public Filesystem {
               bool replaces) override;
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override { sidecar_->flush(); }
+  bool is_at_rest() const override { return scratch_.empty(); }
   void tidy() noexcept override;
   void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
 
@@ -77,6 +78,7 @@ class ModelFilesystem final : public Filesystem {
   void require_editable(Place place) const;
 
   bool takes_scratch_files(Place folder) const;
+  void require_scratch_name(Place folder, std::string_view name) const;
 
   // A file was changed: in place through itself, or by something that took its place.
   void note_change(Place place, bool is_replaced) const;

@@ -22,7 +22,12 @@ std::unique_ptr<OpenFile> ModelFilesystem::open(uint64_t inode, int flags) const
   else file = open_tensor_file(at, to_write);
   file->keep_cache = !stale_.take(inode) && file->keep_cache;
   file->writable = to_write;
-  if ((flags & O_TRUNC) != 0) static_cast<EditableFile&>(*file).begin_replacement();
+  if ((flags & O_TRUNC) != 0) {
+    static_cast<EditableFile&>(*file).begin_replacement();
+    // So nothing of a replacement that is dropped stays in the kernel's cache, where others may have the file mapped.
+    // Who may read it as well may want to map it, which a direct file does not let them.
+    if ((flags & O_ACCMODE) == O_WRONLY) file->direct = true;
+  }
   return file;
 }
 
@@ -96,9 +101,9 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at) const {
 std::unique_ptr<OpenFile> ModelFilesystem::open_scratch(uint64_t id, int flags) const {
   const auto scratch = scratch_.find(id);
   if (!scratch) fail(ENOENT, "the file was removed");
-  auto file = std::make_unique<OpenScratchFile>(scratch->stage);
+  auto file = std::make_unique<OpenScratchFile>(scratch);
   file->writable = (flags & O_ACCMODE) != O_RDONLY;
-  if ((flags & O_TRUNC) != 0) scratch->stage->resize(0);
+  if ((flags & O_TRUNC) != 0) scratch->resize(0);
   return file;
 }
 
@@ -117,7 +122,9 @@ bool ModelFilesystem::is_editable(Place at) const {
   const uint32_t index = tensor_of(at);
   const Tensor& tensor = model().catalog().tensors()[index];
   if (tensor.broken() || tensor.type() == nullptr || tensor.kind == Kind::delayed) return false;
-  return at.facet == Facet::json ? can_be_annotated(tensor) : !sidecar_->shared_payloads().overlaps(index);
+  if (at.facet == Facet::json) return can_be_annotated(tensor);
+  const SharedPayloads& shared = sidecar_->shared_payloads();
+  return !shared.overlaps(index) && shared.owner(index) == index;
 }
 
 void ModelFilesystem::require_editable(Place at) const {
@@ -128,6 +135,12 @@ void ModelFilesystem::require_editable(Place at) const {
     if (const auto other = sidecar_->shared_payloads().overlaps(index)) {
       fail(EROFS, "{} has some of its bytes in common with {}, so neither can be edited", tree().path_of_tensor(index),
            tree().path_of_tensor(*other));
+    }
+    // The kernel has a cache for each of their files, and writes whole pages of it: with two of them, what is written
+    // through one would be undone by the other.
+    if (const uint32_t owner = sidecar_->shared_payloads().owner(index); owner != index) {
+      fail(EROFS, "{} has the bytes of {}; edit them there", tree().path_of_tensor(index),
+           tree().path_of_tensor(owner));
     }
   }
   fail(EROFS, "{} cannot be edited", path_of(at));

@@ -40,10 +40,7 @@ std::shared_ptr<Filesystem> model_filesystem(const std::shared_ptr<Sidecar>& sid
                                            [sidecar, facts] { return status_json(*sidecar, facts); });
 }
 
-// The models of a folder are not edited through its mount: each has a writer of its own, who mounts it. Their edits are
-// seen.
 std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
-  ownership.writable = false;
   const auto open_model = [ownership, facts](const std::string& path) {
     return std::make_shared<ModelFilesystem>(Sidecar::open(Model::open(path), sidecar_path(path), facts.mount_point),
                                              ownership, nullptr);
@@ -51,6 +48,7 @@ std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership
   if ((facts.model_path + "/").starts_with(facts.mount_point + "/")) {
     fail(EINVAL, "a mount at {} would hide the folder {} from itself", facts.mount_point, facts.model_path);
   }
+  ownership.writable = false;  // of the folder itself
   return std::make_shared<FolderFilesystem>(facts.model_path, facts.mount_point, ownership, open_model,
                                             [facts] { return folder_status_json(facts); });
 }
@@ -67,7 +65,6 @@ int mount(const Arguments& arguments) {
   const bool is_folder = files::is_directory(arguments.model, ignored);
   if (is_folder && !arguments.sidecar.empty())
     fail(EINVAL, "--sidecar is for one model, and {} is a folder", arguments.model);
-  if (is_folder) options.read_only = true;
   // Absolute, because a daemon leaves the folder that it was started in.
   const std::string path = is_folder ? files::canonical(arguments.model) : files::absolute(arguments.model);
   const std::string folder =

@@ -8,6 +8,7 @@
 
 #include "core/bytes/error.h"
 #include "core/bytes/unique_fd.h"
+#include "core/sidecar/commit.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/mount_point.h"
@@ -18,35 +19,52 @@ namespace {
 
 constexpr int longest_wait_ms = 10'000;
 
-// A handle on the process that serves a mount, or none when that cannot be told (a dead mount).
-UniqueFd serving_process(const std::string& mount_point) {
+// What the process that serves a mount says of itself; null when it says nothing (a dead mount).
+nlohmann::json read_status(const std::string& mount_point) {
   std::ifstream file(mount_point + "/.onnxfs/status.json");
-  const auto status = nlohmann::json::parse(file, nullptr, false);
-  if (!status.is_object() || !status.contains("pid")) return {};
-  const auto pid = status["pid"].get<pid_t>();
-  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return nlohmann::json::parse(file, nullptr, false);
 }
 
-int umount(const std::string& path) {
+// A handle on that process, or none.
+UniqueFd serving_process(const nlohmann::json& status) {
+  if (!status.is_object() || !status.contains("pid")) return {};
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, status["pid"].get<pid_t>(), 0)));
+}
+
+// Until the process is gone, so that what it does at its end is done: it flushes the edits and lets go of their lock,
+// and removes a folder that it made.
+void wait_for_end(const UniqueFd& process, int longest_ms) {
+  pollfd end{process.get(), POLLIN, 0};
+  if (process) ::poll(&end, 1, longest_ms);
+}
+
+int umount(const std::string& path, bool with_commit) {
   MountedModel mounted;
   if (!find_mounted(path, mounted)) fail(EINVAL, "no model is mounted at {}", path);
-  const UniqueFd process = serving_process(mounted.mount_point);
+  const auto status = read_status(mounted.mount_point);
+  const UniqueFd process = serving_process(status);
+  if (with_commit && (!status.is_object() || !status.contains("sidecar"))) {
+    fail(EINVAL, "{} has no edits that could be committed: it is a folder of models, or nothing answers there", path);
+  }
   unmount(mounted.mount_point, false);
-  // Until the process is gone, so that what it does at its end (it removes a folder that it made) is done.
-  pollfd end{process.get(), POLLIN, 0};
-  if (process) ::poll(&end, 1, longest_wait_ms);
-  return 0;
+  wait_for_end(process, with_commit ? -1 : longest_wait_ms);
+  if (!with_commit) return 0;
+  CommitOptions options;
+  options.sidecar = status["sidecar"].get<std::string>();
+  return commit_and_report(status["model"].get<std::string>(), std::move(options));
 }
 
 }  // namespace
 
 int umount_command(int count, char** argument_values) {
   std::string mount_point;
+  bool with_commit = false;
   CLI::App app("Unmounts a model. Fails while a program uses the mount.", "onnxfs umount");
   app.add_option("MNT", mount_point, "The folder that the model is mounted at")->required();
+  app.add_flag("--commit", with_commit, "Then write the edits into the model's files, as onnxfs commit does");
   app.footer("Example:\n  onnxfs umount mnt");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
-  return umount(mount_point);
+  return umount(mount_point, with_commit);
 }
 
 }  // namespace onnxfs

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 namespace onnxfs {
 namespace {
@@ -361,20 +362,127 @@ TEST_F(ChangesTest, AnEditIsToldToWhateverElseShowsIt) {
   EXPECT_TRUE(opened("index.tsv", O_RDONLY)->keep_cache);
 }
 
-TEST_F(ChangesTest, TiedTensorsAreEditedAsOne) {
+TEST_F(ChangesTest, TiedTensorsAreEditedThroughTheFirst) {
   open(testing::model(graph({
            external(tensor("x", type::uint8, {8}), {{"location", "w.bin"}}),
            external(tensor("y", type::uint8, {2, 4}), {{"location", "./w.bin"}}),
        })),
        {1000, 2000, 0, true});
   files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [] {}});
-  opened(bin("y"), O_RDWR)->write(1, bytes("ABC"));
+  EXPECT_ERROR(opened(bin("y"), O_RDWR), EROFS, "initializers/y has the bytes of initializers/x");
+  EXPECT_EQ(find(bin("y")).attributes.st_mode & 0777u, 0444u);
+  opened(bin("x"), O_RDWR)->write(1, bytes("ABC"));
+  EXPECT_TRUE(changed_.contains(inode(bin("y"))));
+  EXPECT_FALSE(opened(bin("y"), O_RDONLY)->keep_cache);
   EXPECT_EQ(content(bin("x")), "0ABC4567");
   EXPECT_EQ(content(bin("y")), "0ABC4567");
-  EXPECT_EQ(Json::parse(content(json("x")))["edited"], true);
-  EXPECT_TRUE(changed_.contains(inode(bin("x"))));
-  replace(bin("x"), "abcdefgh");
-  EXPECT_EQ(content(bin("y")), "abcdefgh");
+  EXPECT_EQ(Json::parse(content(json("y")))["edited"], true);
+}
+
+TEST_F(ChangesTest, AWriteAfterTheEndOfAReplacementIsInPlace) {
+  const auto first = opened(bin("a"), O_RDWR | O_TRUNC), second = opened(bin("a"), O_RDWR);
+  first->write(0, bytes("12345678"));
+  second->write(0, bytes("A"));  // joins the replacement
+  first->closed_by(us);
+  second->write(1, bytes("B"));
+  EXPECT_EQ(content(bin("a")), "AB345678");
+}
+
+// Programs that write while another closes what is complete: whatever the order, nothing that was written is lost.
+TEST_F(ChangesTest, NoWriteIsLostWhenAReplacementEnds) {
+  for (int turn = 0; turn < 200; ++turn) {
+    const auto file = opened(bin("a"), O_RDWR | O_TRUNC);
+    file->write(0, bytes("........"));
+    std::thread closer([&] { file->closed_by(us); });
+    file->write(3, bytes("X"));
+    closer.join();
+    ASSERT_EQ(content(bin("a")), "...X....") << turn;
+  }
+}
+
+struct CountingDisk final : Disk {
+  void flush(int fd, const std::string& path) override {
+    ++flushes;
+    Disk::flush(fd, path);
+  }
+  int flushes = 0;
+};
+
+TEST_F(ChangesTest, AReplacementThatWasFlushedIsDurableWhenItIsClosed) {
+  CountingDisk disk;
+  files_.reset();
+  sidecar_ = Sidecar::open(Model::open(path_), folder_ / "edits", "test", disk);
+  files_ = std::make_unique<ModelFilesystem>(sidecar_, Ownership{0, 0, 0, true}, [] { return std::string(); });
+  for (const bool is_flushed : {false, true}) {
+    const auto file = opened(bin("a"), O_WRONLY | O_TRUNC);
+    EXPECT_TRUE(file->direct) << "nothing of it is to stay in the kernel's cache";
+    file->write(0, bytes("12345678"));
+    if (is_flushed) {
+      files_->flush();
+      file->flushed();
+    }
+    disk.flushes = 0;
+    file->closed_by(us);
+    EXPECT_EQ(disk.flushes > 0, is_flushed);
+  }
+  files_.reset();
+  sidecar_.reset();
+}
+
+TEST_F(ChangesTest, WhoHasATemporaryFileOpenGoesOnAfterItIsRenamed) {
+  const auto made = files_->create(inode("initializers"), "t", 0600, O_RDWR);
+  made.file->write(0, bytes("12345678"));
+  const uint64_t scratch = made.entry.attributes.st_ino;
+  rename("t", "a.bin");
+  made.file->write(2, bytes("XY"));
+  EXPECT_EQ(content(bin("a")), "12XY5678");
+  EXPECT_EQ(made.file->content().text(), "12XY5678");
+  EXPECT_EQ(files_->entry(scratch).attributes.st_size, 8) << "fstat";
+  EXPECT_ERROR(made.file->write(8, bytes("Z")), EFBIG, "");
+  EXPECT_ERROR(made.file->resize(3), EINVAL, "keeps its size");
+}
+
+TEST_F(ChangesTest, ARemovedTemporaryFileStaysForThoseWhoHaveItOpen) {
+  const auto made = files_->create(inode("initializers"), "t", 0600, O_RDWR);
+  files_->remove(inode("initializers"), "t");
+  made.file->write(0, bytes("hello"));
+  EXPECT_EQ(made.file->content().text(), "hello");
+  EXPECT_EQ(files_->entry(made.entry.attributes.st_ino).attributes.st_size, 5);
+  files_->change_attributes(made.entry.attributes.st_ino, {0644, {}, {}, {}});
+  EXPECT_EQ(files_->entry(made.entry.attributes.st_ino).attributes.st_mode & 0777u, 0644u);
+}
+
+TEST_F(ChangesTest, NamesOfTemporaryFilesHaveABound) {
+  const uint64_t folder = inode("initializers");
+  EXPECT_ERROR(files_->create(folder, std::string(256, 'n'), 0600, O_RDWR), ENAMETOOLONG, "256");
+  make_scratch(std::string(255, 'n'), "x");
+  EXPECT_ERROR(rename(std::string(255, 'n'), std::string(256, 'n')), ENAMETOOLONG, "");
+}
+
+TEST_F(ChangesTest, ANpyFileIsPatchedBehindItsHeader) {
+  const std::string path = "npy/initializers/a.npy";
+  const std::string before = content(path);
+  const auto file = opened(path, O_RDWR);
+  std::string page = before;
+  page.replace(page.size() - 8, 2, "XY");
+  file->write(0, bytes(page));
+  EXPECT_EQ(content(bin("a")), "XYcdefgh");
+  page[9] = '?';
+  EXPECT_ERROR(file->write(0, bytes(page)), EINVAL, "header");
+  EXPECT_ERROR(file->write(before.size() - 1, bytes("ab")), EFBIG, "past the end");
+  EXPECT_EQ(content(bin("a")), "XYcdefgh");
+}
+
+TEST_F(ChangesTest, ANpyFileIsReplacedByAnotherOfItsElements) {
+  const std::string path = "npy/initializers/a.npy";
+  std::string file = content(path);
+  file.replace(file.size() - 8, 8, "ABCDEFGH");
+  replace(path, file);
+  EXPECT_EQ(content(bin("a")), "ABCDEFGH");
+  EXPECT_ERROR(replace(path, file.substr(0, file.size() - 1)), EINVAL, "");
+  EXPECT_ERROR(replace(path, "no array"), EINVAL, "");
+  EXPECT_EQ(content(path), file);
+  EXPECT_EQ(find("npy/initializers/dir/strings.npy").attributes.st_ino, 0u);
 }
 
 TEST_F(ChangesTest, TheListingsFollow) {

@@ -36,10 +36,10 @@ class FolderFilesystemTest : public ::testing::Test {
     files::create_directories(files::path(folder_ / name).parent_path());
     files::rename(folder_ / "new", folder_ / name);
   }
-  std::shared_ptr<const Filesystem> open_model(const std::string& path) {
+  std::shared_ptr<Filesystem> open_model(const std::string& path) {
     ++opened_;
     return std::make_shared<ModelFilesystem>(Sidecar::open(Model::open(path), sidecar_path(path), "test"),
-                                             Ownership{1000, 2000, 0}, nullptr);
+                                             Ownership{1000, 2000, 0, true}, nullptr);
   }
 
   Entry find(const std::string& path) const {
@@ -236,8 +236,8 @@ TEST_F(FolderFilesystemTest, AttributesAreThoseOfTheOwnerAndTheFiles) {
   EXPECT_GT(find("a.onnx/initializers/first.bin").name_valid, 60);
 }
 
-TEST_F(FolderFilesystemTest, NothingIsOpenedToWrite) {
-  for (const std::string path : {"a.onnx/initializers/first.bin", ".onnxfs/status.json", "sub/bad.onnx/problems.txt"}) {
+TEST_F(FolderFilesystemTest, WhatIsMadeForTheMountIsNotWritten) {
+  for (const std::string path : {".onnxfs/status.json", "sub/bad.onnx/problems.txt"}) {
     EXPECT_ERROR(files_.open(inode(path), O_RDWR), EROFS, "read-only");
   }
   for (const uint64_t number :
@@ -294,6 +294,54 @@ TEST_F(FolderFilesystemTest, ManyThreadsAskAtOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(good, 6 * 50);
   EXPECT_EQ(opened_, 2);
+}
+
+std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+TEST_F(FolderFilesystemTest, ModelsAreEdited) {
+  std::set<uint64_t> changed;
+  files_.watch({[&changed](uint64_t inode) { changed.insert(inode); }, [] {}});
+  const std::string path = "a.onnx/initializers/first.bin";
+  {
+    const auto file = files_.open(inode(path), O_RDWR);
+    file->write(0, bytes("abcd"));
+    EXPECT_ERROR(file->write(4, bytes("e")), EFBIG, "");
+  }
+  EXPECT_EQ(content(path), "abcd");
+  EXPECT_TRUE(changed.contains(inode("a.onnx/initializers/first.json")));
+  const auto made = files_.create(inode("a.onnx/initializers"), "new", 0600, O_WRONLY);
+  made.file->write(0, bytes("ABCD"));
+  EXPECT_EQ(made.entry.attributes.st_ino, inode("a.onnx/initializers/new"));
+  files_.rename(inode("a.onnx/initializers"), "new", inode("a.onnx/initializers"), "first.bin", true);
+  EXPECT_EQ(content(path), "ABCD");
+  EXPECT_EQ(find("a.onnx.sidecar").attributes.st_ino, 0u) << "what keeps the edits is seen in the model";
+}
+
+TEST_F(FolderFilesystemTest, TheFolderItselfIsNotChanged) {
+  EXPECT_ERROR(files_.create(root, "new.onnx", 0600, O_WRONLY), EPERM, "");
+  EXPECT_ERROR(files_.create(inode("sub"), "new.onnx", 0600, O_WRONLY), EPERM, "");
+  EXPECT_ERROR(files_.remove(root, "a.onnx"), EPERM, "");
+  EXPECT_ERROR(files_.rename(root, "a.onnx", root, "z.onnx", true), EPERM, "");
+  EXPECT_ERROR(files_.resize(inode(".onnxfs/status.json"), 0), EPERM, "");
+  files_.create(inode("a.onnx/initializers"), "new", 0600, O_WRONLY);
+  EXPECT_ERROR(files_.rename(inode("a.onnx/initializers"), "new", inode("sub/b.onnx/initializers"), "w.bin", true),
+               EXDEV, "");
+}
+
+// What a program has open, or is about to rename, outlives any number of other models.
+TEST_F(FolderFilesystemTest, WhatIsInUseIsKept) {
+  const auto open_file = files_.open(inode("a.onnx/initializers/first.bin"), O_RDWR);
+  files_.create(inode("sub/b.onnx/initializers"), "new", 0600, O_WRONLY);
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "many" + std::string(1, static_cast<char>('0' + i / 10)) + static_cast<char>('0' + i % 10);
+    write(name + ".onnx", {"w"});
+    content(name + ".onnx/initializers/w.bin");
+  }
+  const int opened = opened_;
+  open_file->write(0, bytes("wxyz"));
+  EXPECT_EQ(content("a.onnx/initializers/first.bin"), "wxyz");
+  EXPECT_NE(find("sub/b.onnx/initializers/new").attributes.st_ino, 0u);
+  EXPECT_EQ(opened_, opened);
 }
 
 }  // namespace
