@@ -19,7 +19,6 @@ template <typename Change>
 bool Draft::change(uint64_t end, Change change) {
   const std::lock_guard lock(changing_);
   if (finished_) return false;
-  hidden_ = false;
   if (end > most_) {
     refused_ = true;
     fail(EFBIG, "the file cannot be larger than {} bytes", most_);
@@ -47,7 +46,6 @@ bool Draft::restart() {
   if (finished_) return false;
   stage_->resize(0);
   refused_ = false;
-  hidden_ = false;
   return true;
 }
 

@@ -11,11 +11,9 @@
 namespace onnxfs {
 
 // The content of a file while programs write another into it. It becomes the file's content when a descriptor is closed
-// while it is right; when the last who has it open is gone without that, the file is as it was before.
-//
-// It is visible to all who look at the file, but for a time: a process that opened the file closed it while the content
-// was wrong. Other descriptors may still be about to make it right (`{ a; b; } > FILE` closes in the middle), or it may
-// be the end of it; so those who look from then on see the file as it was, until somebody writes into the draft again.
+// while it is right; when the last who has it open is gone without that, the file is as it was before. Until then those
+// who write it see it, and all others see the file as it was: several may have begun to replace a file, and write one
+// draft.
 //
 // Any number of threads may use one.
 class Draft {
@@ -38,10 +36,8 @@ class Draft {
 
   // Calls `take_effect` with the content and, if that does not throw, is finished. EINVAL when a write was refused.
   void finish(const std::function<void(const Stage&)>& take_effect);
-  void hide() noexcept { hidden_ = true; }
 
   bool finished() const noexcept { return finished_; }
-  bool visible() const noexcept { return !hidden_ && !finished_; }
 
  private:
   template <typename Change>
@@ -52,7 +48,6 @@ class Draft {
   std::function<void()> dropped_;
   std::mutex changing_;
   bool refused_ = false;
-  std::atomic<bool> hidden_ = false;
   std::atomic<bool> finished_ = false;
 };
 

@@ -10,12 +10,14 @@ EditableFile::EditableFile(std::unique_ptr<Editable> target, Surroundings surrou
     : target_(std::move(target)), around_(std::move(surroundings)) {}
 
 std::shared_ptr<Draft> EditableFile::draft() const {
-  if (writable) {
-    const std::lock_guard lock(mutex_);
-    if (joined_ && !joined_->finished()) return joined_;
-  }
-  auto draft = around_.drafts.find(around_.inode);
-  return draft != nullptr && draft->visible() ? draft : nullptr;
+  if (!writable) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return joined_ && !joined_->finished() ? joined_ : nullptr;
+}
+
+std::optional<uint64_t> EditableFile::own_size() const {
+  const auto draft = this->draft();
+  return draft ? std::optional(draft->content().size()) : std::nullopt;
 }
 
 std::shared_ptr<Draft> EditableFile::join_draft(bool with_content) {
@@ -70,18 +72,13 @@ void EditableFile::resize(uint64_t size) {
 }
 
 void EditableFile::closed_by(pid_t process) {
-  std::shared_ptr<Draft> draft;
-  {
-    const std::lock_guard lock(mutex_);
-    draft = joined_;
-  }
-  if (draft == nullptr || draft->finished()) return;
+  const auto draft = this->draft();
+  if (draft == nullptr) return;
   try {
     draft->finish([this](const Stage& stage) { target_->replace(stage); });
   } catch (const Error& error) {
     // A child that closes its copy of the descriptor has nothing to do with what others still write.
     if (error.code() == EINVAL && process != opener) return;
-    draft->hide();
     throw;
   }
   around_.drafts.forget(around_.inode);

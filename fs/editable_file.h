@@ -11,7 +11,8 @@
 
 namespace onnxfs {
 
-// An editable file that was opened, to read or to write it: the draft of it where there is one, else what it holds.
+// An editable file that was opened, to read or to write it: what it holds, or the draft of it that was begun through
+// it.
 class EditableFile final : public OpenFile {
  public:
   // `changed(is_replaced)` is called after each change of what the file holds: a patch, which the kernel knows of, or a
@@ -30,13 +31,14 @@ class EditableFile final : public OpenFile {
   void begin_replacement();
 
   Rope content() const override;
+  std::optional<uint64_t> own_size() const override;
   void write(uint64_t offset, std::span<const std::byte> bytes) override;
   void resize(uint64_t size) override;
   void closed_by(pid_t process) override;
   void flushed() override { is_flushed_ = true; }
 
  private:
-  std::shared_ptr<Draft> draft() const;  // that is to be read and written through this file; null for none
+  std::shared_ptr<Draft> draft() const;  // that is not finished yet; null for none
   std::shared_ptr<Draft> join_draft(bool with_content);
 
   std::unique_ptr<Editable> target_;

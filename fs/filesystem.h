@@ -47,6 +47,9 @@ class OpenFile {
   // What the file holds now. A read works on it as on a snapshot.
   virtual Rope content() const = 0;
 
+  // The size of what is seen through this file alone, if there is such.
+  virtual std::optional<uint64_t> own_size() const { return std::nullopt; }
+
   // Changes; EBADF of a file that was not opened for writing. A write is seen whole or not at all.
   virtual void write(uint64_t offset, std::span<const std::byte> bytes);
   virtual void resize(uint64_t size);

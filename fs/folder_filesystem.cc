@@ -40,6 +40,7 @@ class MemberFile final : public OpenFile {
   }
 
   Rope content() const override { return file_->content(); }
+  std::optional<uint64_t> own_size() const override { return file_->own_size(); }
   void write(uint64_t offset, std::span<const std::byte> bytes) override { file_->write(offset, bytes); }
   void resize(uint64_t size) override { file_->resize(size); }
   void flushed() override { file_->flushed(); }

@@ -25,6 +25,9 @@ fuse_entry_param to_fuse(const Entry& entry);
 // thread itself.
 pid_t process_of(pid_t thread);
 
+// Replies with what an inode looks like, through a file that was opened or (null) to all.
+void reply_with_attributes(fuse_req_t request, uint64_t inode, const fuse_file_info* info);
+
 // Replies to an opening, and gives the file away to the kernel's handle on it.
 void reply_with_file(fuse_req_t request, fuse_file_info* info, std::unique_ptr<OpenFile> file, const Entry* created);
 

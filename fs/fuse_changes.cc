@@ -62,8 +62,7 @@ void on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int w
     } else {
       filesystem(request).change_attributes(inode, change);
     }
-    const Entry entry = filesystem(request).entry(inode);
-    fuse_reply_attr(request, &entry.attributes, entry.attributes_valid);
+    reply_with_attributes(request, inode, info);
   });
 }
 

@@ -36,6 +36,17 @@ fuse_entry_param to_fuse(const Entry& entry) {
   return result;
 }
 
+void reply_with_attributes(fuse_req_t request, uint64_t inode, const fuse_file_info* info) {
+  Entry entry = filesystem(request).entry(inode);
+  if (info != nullptr && info->fh != 0) {
+    if (const auto size = open_file(info).own_size()) {
+      entry.attributes.st_size = static_cast<off_t>(*size);
+      entry.attributes_valid = 0;
+    }
+  }
+  fuse_reply_attr(request, &entry.attributes, entry.attributes_valid);
+}
+
 void reply_with_file(fuse_req_t request, fuse_file_info* info, std::unique_ptr<OpenFile> file, const Entry* created) {
   file->opener = file->writable ? process_of(fuse_req_ctx(request)->pid) : 0;
   info->keep_cache = file->keep_cache && !file->direct;
@@ -76,11 +87,8 @@ void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   });
 }
 
-void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
-  answer(request, [&] {
-    const Entry entry = filesystem(request).entry(inode);
-    fuse_reply_attr(request, &entry.attributes, entry.attributes_valid);
-  });
+void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+  answer(request, [&] { reply_with_attributes(request, inode, info); });
 }
 
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {

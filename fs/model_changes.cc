@@ -58,7 +58,6 @@ void ModelFilesystem::resize(uint64_t inode, uint64_t size) {
   const Place at = place(inode);
   if (is_folder(at.facet)) fail(EISDIR, "inode {} is a folder", inode);
   require_editable(at);
-  if (const auto draft = drafts_.find(inode); draft && draft->visible() && draft->resize(size)) return;
   const uint64_t present = views_.size(tensor_of(at), at.facet);
   if (size != present) fail(EINVAL, "{} has {} bytes, and keeps them", path_of(at), present);
 }

@@ -121,13 +121,12 @@ Entry ModelFilesystem::entry_of_tensor_file(Place at) const {
   const Tensor& tensor = model().catalog().tensors()[index];
   const TensorEditPtr edit = sidecar_->edits().find(index);
   const uint64_t inode = Layout::inode(at);
-  const auto draft = drafts_.find(inode);
-  const uint64_t size = draft && draft->visible() ? draft->content().size() : views_.size(index, at.facet);
-  Entry file = file_entry(inode, size, edit ? edit->at : model().file()->identity().mtime, ownership_);
+  Entry file =
+      file_entry(inode, views_.size(index, at.facet), edit ? edit->at : model().file()->identity().mtime, ownership_);
   if (is_editable(at)) file.attributes.st_mode |= S_IWUSR & ~ownership_.umask;
-  // Sizes that may be others at the next look: of a draft, of strings, of what tells of an edit of shape or text.
+  // Sizes that may be others at the next look: beside a draft, of strings, of what tells of an edit of shape or text.
   const bool is_varying = at.facet == Facet::payload ? tensor.data_type == string_type : edit != nullptr;
-  if (ownership_.writable && (is_varying || draft)) file.attributes_valid = 0;
+  if (ownership_.writable && (is_varying || drafts_.find(inode))) file.attributes_valid = 0;
   // The JSON may yet have to tell of a problem that only reading the payload shows, and the others of none.
   if (at.facet != Facet::payload && !tensor.entries_counted) file.attributes_valid = 0;
   return file;

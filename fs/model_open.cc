@@ -92,9 +92,8 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at) const {
       editable(at), EditableFile::Surroundings{
                         inode, sidecar_, drafts_, [this, at](bool is_replaced) { note_change(at, is_replaced); },
                         [this, inode] { stale_.mark(inode); }, [this, inode] { stale_.note_read(inode); }});
-  // A draft that is not shown has left its bytes in the kernel's cache.
-  const auto draft = drafts_.find(inode);
-  if (draft != nullptr && !draft->visible()) file->keep_cache = false;
+  // The kernel may have cached bytes of a draft.
+  if (drafts_.find(inode)) file->keep_cache = false;
   return file;
 }
 

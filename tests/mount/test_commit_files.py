@@ -180,7 +180,7 @@ def test_tied_weights(mount, tmp_path):
     write_model(path, graph([tensor("a", FLOAT, [1000], external=place), tensor("b", FLOAT, [1000], external=place)]))
     before = path.read_bytes()
     with mount(path) as mnt:
-        overwrite(mnt.file("b"), 4, b"tied")
+        overwrite(mnt.file("a"), 4, b"tied")
     commit(path)
     assert path.read_bytes() == before
     assert (tmp_path / "m.data").read_bytes() == DATA[:4] + b"tied" + DATA[8:]
