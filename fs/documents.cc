@@ -1,5 +1,7 @@
 #include "fs/documents.h"
 
+#include <malloc.h>
+
 #include <new>
 
 #include "core/bytes/error.h"
@@ -63,6 +65,9 @@ std::shared_ptr<const Rope> Documents::make_current(Made& made, Document wanted)
   made.version = version;
   made.size = content->size();
   made.content = content;
+  // Each thread that made a document would keep the memory that this took, to make another.
+  constexpr size_t many_tensors = 4096;
+  if (sidecar_->model().catalog().tensors().size() >= many_tensors) ::malloc_trim(0);
   return content;
 }
 

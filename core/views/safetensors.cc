@@ -47,23 +47,29 @@ Rope payload_of(const std::shared_ptr<const Model>& model, const Edits& edits, u
   return Rope::of(std::make_shared<LatePayload>(model, tensor));
 }
 
-// A JSON object that grows by its members, and not past what a header may be.
+// A JSON object that grows by its members, and not past what a header may be. `before` stands before it.
 class Header {
  public:
+  explicit Header(std::string_view before = {}) : text_(before), begin_(before.size()) {}
+
   void add(std::string_view key, std::string_view json) {
-    text_ += text_.empty() ? '{' : ',';
+    text_ += empty() ? '{' : ',';
     text_.append(json_quote(key)).append(":").append(json);
-    if (text_.size() > longest_header - header_alignment) {
+    if (text_.size() - begin_ > longest_header - header_alignment) {
       fail(EFBIG, "the names and shapes of the tensors take more than the {} bytes of a safetensors header",
            longest_header);
     }
   }
-  bool empty() const noexcept { return text_.empty(); }
+  bool empty() const noexcept { return text_.size() == begin_; }
 
-  std::string object() && { return text_.empty() ? "{}" : std::move(text_) + '}'; }
+  std::string object() && {
+    text_ += empty() ? "{}" : "}";
+    return std::move(text_);
+  }
 
  private:
   std::string text_;
+  size_t begin_;
 };
 
 std::string metadata(const Model& model, const Edits& edits, const PathOf& path_of,
@@ -87,7 +93,8 @@ std::string metadata(const Model& model, const Edits& edits, const PathOf& path_
 }
 
 std::string file_header(const std::string& metadata, const std::vector<SafetensorsEntry>& entries) {
-  Header header;
+  constexpr size_t length_size = 8;
+  Header header(std::string(length_size, ' '));
   if (!metadata.empty()) header.add("__metadata__", metadata);
   uint64_t offset = 0;
   for (const SafetensorsEntry& entry : entries) {
@@ -97,9 +104,9 @@ std::string file_header(const std::string& metadata, const std::vector<Safetenso
   }
   std::string text = std::move(header).object();
   text.resize((text.size() + header_alignment - 1) / header_alignment * header_alignment, ' ');
-  std::string length;
-  for (size_t i = 0; i < 8; ++i) length += static_cast<char>(uint64_t{text.size()} >> (8 * i));
-  return length + text;
+  const uint64_t length = text.size() - length_size;
+  for (size_t i = 0; i < length_size; ++i) text[i] = static_cast<char>(length >> (8 * i));
+  return text;
 }
 
 }  // namespace

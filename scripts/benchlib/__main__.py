@@ -10,12 +10,12 @@ import sys
 import tempfile
 import time
 
-from . import commits, disk, edits, first_byte, folder, machine, memory, metadata, programs, reads, report
+from . import commits, disk, edits, first_byte, folder, machine, memory, metadata, programs, reads, report, views
 from .mounts import remove_empty
 from .processes import StepFailed
 
 CASES = {"first-byte": first_byte, "memory": memory, "reads": reads, "metadata": metadata, "folder": folder,
-         "disk": disk, "edits": edits, "commits": commits}
+         "disk": disk, "edits": edits, "commits": commits, "views": views}
 
 
 class Bench:

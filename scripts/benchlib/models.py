@@ -125,6 +125,17 @@ def write_one_large_tensor(path):
     write_with_raw_data(path, weights, nodes, [wire.value_info("x", wire.FLOAT, [1, 32000])])
 
 
+ELEMENTS = 4 << 20
+WIDTHS = {"FLOAT": 32, "DOUBLE": 64, "FLOAT16": 16, "BFLOAT16": 16, "FLOAT8E4M3FN": 8, "COMPLEX64": 64, "INT64": 64,
+          "UINT32": 32, "INT16": 16, "UINT8": 8, "BOOL": 8, "INT4": 4}
+
+
+def write_tensor_of_each_type(path):
+    tensors = [wire.tensor(name, getattr(wire, name), [ELEMENTS], raw=noise(ELEMENTS * bits // 8))
+               for name, bits in WIDTHS.items()]
+    wire.write_model(path, wire.graph(tensors))
+
+
 def made_once(path, size, write):
     """Calls `write(path)` unless the file is there; an interrupted writing leaves nothing that looks finished."""
     if os.path.exists(path):
@@ -170,3 +181,9 @@ def large_tensor(directory):
     path = os.path.join(directory, "large-tensor.onnx")
     made_once(path, 542_000_000, write_one_large_tensor)
     return Model(path, "a tensor of 500 MiB", "lm_head.weight")
+
+
+def of_each_type(directory):
+    path = os.path.join(directory, "each-type.onnx")
+    made_once(path, 200_000_000, write_tensor_of_each_type)
+    return Model(path, f"{len(WIDTHS)} tensors of 4 Mi elements", "FLOAT")

@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parent.parent / "scripts"))
 pytest.register_assert_rewrite("mounting")
 
 import mounting  # noqa: E402
+import onnxruntime_node  # noqa: E402
 
 LIMIT_SECONDS = 30
 
@@ -119,6 +120,15 @@ def mount(program):
     """`with mount(model, *options) as mnt:` mounts in the background in a folder of its own. Leaving the block
     unmounts, and fails unless the daemon ended with status 0."""
     return _mounted
+
+
+@pytest.fixture(scope="session")
+def runtime():
+    """onnxruntime_node.run; without ONNX Runtime, its tests are skipped."""
+    reason = onnxruntime_node.why_not()
+    if reason:
+        pytest.skip(reason)
+    return onnxruntime_node.run
 
 
 @pytest.fixture

@@ -4,36 +4,14 @@ import struct
 
 import numpy
 import onnx
-import onnxruntime_node
 import pytest
 from committed import commit
 from editable import overwrite, replacement
-from onnx_wire import FLOAT, INT64, graph, node, tensor, value_info, write_model
-
-WEIGHT = numpy.arange(12, dtype="<f4").reshape(3, 4)
-BIAS = numpy.array([1, -1, 0.5, 2], dtype="<f4")
-
-
-@pytest.fixture(scope="session")
-def runtime():
-    reason = onnxruntime_node.why_not()
-    if reason:
-        pytest.skip(reason)
-    return onnxruntime_node.run
-
+from network import BIAS, WEIGHT, write_network
 
 @pytest.fixture
 def model(tmp_path):
-    """y = reshape(x · weight + bias): the weight is external, the bias in a typed field, the shape in a varint one."""
-    (tmp_path / "m.data").write_bytes(b"pad." + WEIGHT.tobytes())
-    path = tmp_path / "m.onnx"
-    write_model(path, graph(
-        [tensor("weight", FLOAT, [3, 4], external=[("location", "m.data"), ("offset", "4"), ("length", "48")]),
-         tensor("bias", FLOAT, [4]).bytes(4, BIAS.tobytes()), tensor("shape", INT64, [2]).packed_varints(7, [2, 2])],
-        [node("MatMul", ["x", "weight"], ["p"], "mul"), node("Add", ["p", "bias"], ["s"], "add"),
-         node("Reshape", ["s", "shape"], ["y"], "reshape")],
-        [value_info("x", FLOAT, [1, 3])], [value_info("y", FLOAT, ["a", "b"])]))
-    return path
+    return write_network(tmp_path)
 
 
 @pytest.mark.limit(200)
