@@ -10,6 +10,7 @@
 #include "core/views/model_json.h"
 #include "core/views/safetensors.h"
 #include "core/views/sums.h"
+#include "fs/log.h"
 
 namespace onnxfs {
 
@@ -21,7 +22,8 @@ bool Documents::is_momentary(Document document) noexcept {
   switch (document) {
     case Document::problems_txt:
     case Document::status_json:
-    case Document::edits_tsv: return true;
+    case Document::edits_tsv:
+    case Document::log_txt: return true;
     case Document::model_json:
     case Document::index_tsv:
     case Document::graph_txt:
@@ -82,6 +84,7 @@ Rope Documents::make(Document wanted) const {
     case Document::graph_txt: return Rope::of(graph_txt(model));
     case Document::problems_txt: return Rope::of(problems_txt(model, tree_.paths_for_listing()));
     case Document::status_json: return Rope::of(status_());
+    case Document::log_txt: return Rope::of(recent_log());
     case Document::edits_tsv: return Rope::of(edits_tsv(tree_.paths_for_listing(), edits()));
     case Document::safetensors: return safetensors(shared, edits(), path_of);
     case Document::sums:

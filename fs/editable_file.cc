@@ -34,6 +34,16 @@ std::shared_ptr<Draft> EditableFile::join_draft(bool with_content) {
   return joined_ = std::move(draft);
 }
 
+// Does something that may fail, with the file's name in the sentence that says why.
+template <typename Work>
+void EditableFile::named(Work work) const {
+  try {
+    work();
+  } catch (const Error& error) {
+    fail(error.code(), "{}: {}", around_.path, error.what());
+  }
+}
+
 void EditableFile::begin_replacement() {
   around_.sidecar->acquire();
   while (!join_draft(false)->restart()) {
@@ -48,6 +58,10 @@ Rope EditableFile::content() const {
 
 void EditableFile::write(uint64_t offset, std::span<const std::byte> bytes) {
   if (!writable) return OpenFile::write(offset, bytes);
+  named([&] { write_through(offset, bytes); });
+}
+
+void EditableFile::write_through(uint64_t offset, std::span<const std::byte> bytes) {
   // A draft may take effect at any moment; what comes after that goes to what it became.
   for (;;) {
     if (draft() == nullptr && target_->takes_patches()) {
@@ -75,7 +89,7 @@ void EditableFile::closed_by(pid_t process) {
   const auto draft = this->draft();
   if (draft == nullptr) return;
   try {
-    draft->finish([this](const Stage& stage) { target_->replace(stage); });
+    named([&] { draft->finish([this](const Stage& stage) { target_->replace(stage); }); });
   } catch (const Error& error) {
     // A child that closes its copy of the descriptor has nothing to do with what others still write.
     if (error.code() == EINVAL && process != opener) return;

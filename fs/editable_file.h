@@ -19,6 +19,7 @@ class EditableFile final : public OpenFile {
   // draft that took effect; `dropped` when a draft ended without; `read` when the file is read.
   struct Surroundings {
     uint64_t inode;
+    std::string path;  // for messages
     std::shared_ptr<Sidecar> sidecar;
     Drafts& drafts;
     std::function<void(bool is_replaced)> changed;
@@ -38,6 +39,9 @@ class EditableFile final : public OpenFile {
   void flushed() override { is_flushed_ = true; }
 
  private:
+  template <typename Work>
+  void named(Work work) const;
+  void write_through(uint64_t offset, std::span<const std::byte> bytes);
   std::shared_ptr<Draft> draft() const;  // that is not finished yet; null for none
   std::shared_ptr<Draft> join_draft(bool with_content);
 

@@ -89,9 +89,10 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_tensor_file(Place at, bool to_wr
 std::unique_ptr<OpenFile> ModelFilesystem::open_editable(Place at) const {
   const uint64_t inode = Layout::inode(at);
   auto file = std::make_unique<EditableFile>(
-      editable(at), EditableFile::Surroundings{
-                        inode, sidecar_, drafts_, [this, at](bool is_replaced) { note_change(at, is_replaced); },
-                        [this, inode] { stale_.mark(inode); }, [this, inode] { stale_.note_read(inode); }});
+      editable(at),
+      EditableFile::Surroundings{inode, path_of(at), sidecar_, drafts_,
+                                 [this, at](bool is_replaced) { note_change(at, is_replaced); },
+                                 [this, inode] { stale_.mark(inode); }, [this, inode] { stale_.note_read(inode); }});
   // The kernel may have cached bytes of a draft.
   if (drafts_.find(inode)) file->keep_cache = false;
   return file;

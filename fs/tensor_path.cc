@@ -16,6 +16,7 @@ std::optional<uint32_t> find_node(const Tree& tree, std::string_view path) {
     if (!next) return std::nullopt;
     folder = *next;
   }
+  if (const auto node = tree.find_tensor(folder, path)) return node;
   for (const std::string_view suffix : tensor_suffixes) {
     if (!path.ends_with(suffix)) continue;
     if (const auto node = tree.find_tensor(folder, path.substr(0, path.size() - suffix.size()))) return node;

@@ -8,7 +8,7 @@
 namespace onnxfs {
 
 // The tensor whose file a path in the mount is, such as "initializers/encoder/W.bin"; the suffix may be any that a
-// tensor's files have. Throws Error(ENOENT).
+// tensor's files have, or be missing. Throws Error(ENOENT).
 uint32_t tensor_at_path(const Tree& tree, std::string_view path);
 
 }  // namespace onnxfs

@@ -173,6 +173,7 @@ Tree::Tree(const Catalog& catalog, bool has_status)
     const uint32_t folder = builder.add_plain_folder(root, ".onnxfs");
     builder.add_document(folder, "status.json", Document::status_json);
     builder.add_document(folder, "edits.tsv", Document::edits_tsv);
+    builder.add_document(folder, "log.txt", Document::log_txt);
   }
   for (uint32_t i = 0; i < tensors.size(); ++i) builder.add_tensor(i);
   // An empty sequence is something that a person should see.

@@ -24,7 +24,8 @@ enum class Document : uint8_t {
   sums,
   problems_txt,
   status_json,
-  edits_tsv
+  edits_tsv,
+  log_txt
 };
 
 // The suffixes that a tensor's name gets in one view or another. A tensor has one stem in all of them, so a stem is
@@ -57,7 +58,7 @@ struct Node {
 // Immutable; any number of threads may use it.
 class Tree {
  public:
-  // `has_status`: whether .onnxfs/ is in it, with status.json and edits.tsv.
+  // `has_status`: whether .onnxfs/ is in it, with status.json, edits.tsv and log.txt.
   explicit Tree(const Catalog& catalog, bool has_status = true);
   Tree(const Tree&) = delete;  // the index refers to the nodes
   Tree& operator=(const Tree&) = delete;

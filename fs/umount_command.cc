@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/mount_point.h"
+#include "fs/mount_table.h"
 
 namespace onnxfs {
 
@@ -38,20 +40,37 @@ void wait_for_end(const UniqueFd& process, int longest_ms) {
   if (process) ::poll(&end, 1, longest_ms);
 }
 
+// What is to be committed after a mount: as its process says, or if that has died, as the mount table does.
+struct Mounted {
+  std::string model;
+  CommitOptions options;
+};
+
+Mounted mounted_model(const std::string& mount_point, const nlohmann::json& status) {
+  if (status.is_object() && status.contains("sidecar")) {
+    return {status["model"].get<std::string>(), {.sidecar = status["sidecar"].get<std::string>()}};
+  }
+  if (!status.is_object()) {
+    for (const MountTableEntry& entry : read_mount_table()) {
+      std::error_code ignored;
+      if (entry.mount_point == mount_point && std::filesystem::is_regular_file(entry.source, ignored)) {
+        return {entry.source, {}};
+      }
+    }
+  }
+  fail(EINVAL, "{} is a folder of models: unmount it, then commit each model that was edited", mount_point);
+}
+
 int umount(const std::string& path, bool with_commit) {
   MountedModel mounted;
   if (!find_mounted(path, mounted)) fail(EINVAL, "no model is mounted at {}", path);
   const auto status = read_status(mounted.mount_point);
   const UniqueFd process = serving_process(status);
-  if (with_commit && (!status.is_object() || !status.contains("sidecar"))) {
-    fail(EINVAL, "{} has no edits that could be committed: it is a folder of models, or nothing answers there", path);
-  }
-  unmount(mounted.mount_point, false);
+  Mounted model;
+  if (with_commit) model = mounted_model(mounted.mount_point, status);
+  unmount(mounted.mount_point, !status.is_object());
   wait_for_end(process, with_commit ? -1 : longest_wait_ms);
-  if (!with_commit) return 0;
-  CommitOptions options;
-  options.sidecar = status["sidecar"].get<std::string>();
-  return commit_and_report(status["model"].get<std::string>(), std::move(options));
+  return with_commit ? commit_and_report(model.model, std::move(model.options)) : 0;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ from committed import all_as_read, by_onnx, commit, messages, patched, without_p
 from datatypes import string_payload
 from edited_model import DATA, OLD, all_bytes, edit, write_small
 from editable import bin_path, contents, other_payload, overwrite, payloads, replacement, write_editable
-from editing import sidecar_of
+from editing import kill_daemon, sidecar_of
 from mounting import Mount, mounts_at, one_line, onnxfs
 from onnx_wire import FLOAT, Message, tensor
 
@@ -244,15 +244,18 @@ def test_under_a_mount_that_only_reads(mount, saved):
         assert all_bytes(mnt) == before
 
 
-def test_umount_commits(saved, tmp_path, mount):
+@pytest.mark.parametrize("is_killed", [False, True], ids=["alive", "killed"])
+def test_umount_commits(saved, tmp_path, mount, is_killed):
     mnt = Mount(saved, tmp_path / "mnt")
     try:
         mnt.path.mkdir()
         mnt.start()
         overwrite(mnt.file("w"), 0, b"committed")
+        if is_killed:
+            kill_daemon(mnt)
         done = onnxfs("umount", mnt.path, "--commit")
         assert done.returncode == 0, done.stderr
-        assert mnt.ended() == 0
+        assert is_killed or mnt.ended() == 0
         assert not mounts_at(mnt.path)
     finally:
         mnt.give_up()
@@ -272,9 +275,10 @@ def test_discard_all(mount, saved):
         assert mnt.bytes("w") == OLD and mnt.json("w")["edited"] is False
 
 
-def test_discard_one(mount, saved):
+@pytest.mark.parametrize("path", ["initializers/w.bin", "initializers/w.json", "/initializers/w"])
+def test_discard_one(mount, saved, path):
     wanted = edit(mount, saved)
-    done = onnxfs("discard", saved, "initializers/w.bin")
+    done = onnxfs("discard", saved, path)
     assert done.returncode == 0, done.stderr
     with mount(saved) as mnt:
         assert all_bytes(mnt) == {**wanted, "w": OLD}

@@ -1,5 +1,6 @@
 """What the other files of the mount say of an edit, from the next open on."""
 
+import errno
 import json
 import os
 import time
@@ -7,7 +8,8 @@ import time
 import pytest
 from datatypes import string_payload
 from editable import bin_path, overwrite, replacement, write_editable
-from mounting import onnxfs, run
+from editing import opened
+from mounting import error_of, onnxfs, run
 
 
 @pytest.fixture
@@ -61,6 +63,22 @@ def test_a_json_that_was_read_before(mnt):
             overwrite(mnt.file("raw"), turn, b"!")
             assert json.loads(path.read_text())["edited"] is True
             assert row(mnt, "initializers/raw")["storage"] == "sidecar"
+
+
+def test_the_log_says_why_something_was_refused(mnt):
+    def refused(error, sentence, work, *arguments):
+        assert error_of(work, *arguments) == error
+        lines = mnt.text(".onnxfs/log.txt").splitlines()
+        assert any(sentence in line for line in lines), lines
+
+    def replace(path, data):
+        with opened(path, os.O_WRONLY | os.O_TRUNC) as fd:
+            os.write(fd, data)
+
+    assert mnt.text(".onnxfs/log.txt") == ""
+    refused(errno.EINVAL, "initializers/raw: 5 bytes were written", replace, mnt.file("raw"), b"short")
+    refused(errno.EINVAL, "initializers/raw: what was written is no JSON object", replace, mnt.file("raw", ".json"), b"{")
+    refused(errno.EROFS, "cannot be edited", os.open, mnt.path / "model.json", os.O_WRONLY)
 
 
 def test_edits_tsv(mnt):

@@ -15,6 +15,7 @@ using testing::read_all;
 const std::set<std::string> all_paths{
     ".onnxfs",
     ".onnxfs/edits.tsv",
+    ".onnxfs/log.txt",
     ".onnxfs/status.json",
     "XXH128SUMS",
     "graph.txt",
@@ -239,7 +240,7 @@ TEST_F(FilesystemTest, ModelWithoutTensorsHasNoInitializers) {
   std::set<std::string> paths;
   for (const auto& [path, inode] : walk()) paths.insert(path);
   EXPECT_EQ(paths,
-            (std::set<std::string>{".onnxfs", ".onnxfs/edits.tsv", ".onnxfs/status.json", "XXH128SUMS", "graph.txt",
+            (std::set<std::string>{".onnxfs", ".onnxfs/edits.tsv", ".onnxfs/log.txt", ".onnxfs/status.json", "XXH128SUMS", "graph.txt",
                                    "index.tsv", "live", "live/model.onnx", "model.json", "model.safetensors"}));
 }
 
