@@ -44,7 +44,10 @@ class ModelFilesystem final : public Filesystem {
   void flush() override { sidecar_->flush(); }
   bool is_at_rest() const override { return scratch_.empty(); }
   void tidy() noexcept override;
-  void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
+  void watch(Watcher watcher) override {
+    watcher_ = std::move(watcher);
+    sidecar_->when_untidy(watcher_.untidy);
+  }
 
   const Model& model() const noexcept { return sidecar_->model(); }
   const Tree& tree() const noexcept { return layout_.tree(); }

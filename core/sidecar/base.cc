@@ -104,6 +104,7 @@ std::optional<Base> Base::read(const std::string& folder) {
     for (const json& file_object : object.at("data_files")) {
       base.data_files.emplace(file_object.at("location").get<std::string>(), state_in(file_object));
     }
+    base.durable = object.at("durable").get<uint64_t>();
     return base;
   } catch (const json::exception& error) {
     damaged(error.what());
@@ -112,9 +113,14 @@ std::optional<Base> Base::read(const std::string& folder) {
 }
 
 void Base::write(const std::string& folder, Disk& disk) const {
-  json object = {{"format", format},           {"log", hexadecimal(log_id)}, {"model", model_name},
-                 {"size", model.size},         {"mtime", model.mtime},       {"structure", structure},
-                 {"data_files", json::array()}};
+  write_lazily(folder, disk);
+  disk.flush_folder(folder);
+}
+
+void Base::write_lazily(const std::string& folder, Disk& disk) const {
+  json object = {
+      {"format", format},     {"log", hexadecimal(log_id)}, {"model", model_name},         {"size", model.size},
+      {"mtime", model.mtime}, {"structure", structure},     {"data_files", json::array()}, {"durable", durable}};
   for (const auto& [location, state] : data_files) {
     object["data_files"].push_back({{"location", location}, {"size", state.size}, {"mtime", state.mtime}});
   }
@@ -127,7 +133,6 @@ void Base::write(const std::string& folder, Disk& disk) const {
   disk.write(fd.get(), std::as_bytes(std::span(text)), 0, temporary);
   disk.flush(fd.get(), temporary);
   disk.rename(temporary, base_path(folder));
-  disk.flush_folder(folder);
 }
 
 Base::Doubts Base::require_same(const Model& now, const std::string& folder) const {

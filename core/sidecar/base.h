@@ -14,9 +14,10 @@ namespace onnxfs {
 //
 //   { "format": 1, "log": "hexadecimal id of the log", "model": "file name", "size": 123, "mtime": nanoseconds since
 //     1970, "structure": "XXH128 of what is no payload", "data_files": [{"location": "w.bin", "size": 1, "mtime": 2}],
-//     "checksum": "XXH3-64 of this object without its checksum, as written without spaces" }
+//     "durable": 7, "checksum": "XXH3-64 of this object without its checksum, as written without spaces" }
 //
-// data_files are those that have edits. A plain value.
+// data_files are those that have edits. All records up to the number `durable` were durable when the log was last
+// closed; as numbers only grow, that stays true, and tells of blobs that are missing. A plain value.
 struct Base {
   struct FileState {
     uint64_t size = 0;
@@ -39,6 +40,7 @@ struct Base {
   FileState model;
   std::string structure;
   std::map<std::string, FileState> data_files;  // by location
+  uint64_t durable = 0;
 
   // Of a model without edits, for a new log. Reads what is no payload.
   static Base of(const Model& model);
@@ -47,6 +49,8 @@ struct Base {
   static std::optional<Base> read(const std::string& folder);
   // Durable when it returns; the one before stays whole until then.
   void write(const std::string& folder, Disk& disk) const;
+  // After a power cut, there is this one, or the one before. One flush less.
+  void write_lazily(const std::string& folder, Disk& disk) const;
   static std::string temporary_path(const std::string& folder);
 
   // ESTALE when the model is another one.

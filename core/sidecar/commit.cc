@@ -36,7 +36,10 @@ class Commit {
       return std::move(report_);
     }
     open(Opening::ordinary);
-    if (edits_.empty() && options_.output.empty()) return std::move(report_);
+    if (edits_.empty() && options_.output.empty()) {
+      remove_remains_of_sidecar();
+      return std::move(report_);
+    }
     if (!edits_.empty()) sidecar_->acquire();
     if (!options_.output.empty()) write_output();
     else if (options_.in_place) patch(Opening::ordinary);
@@ -154,6 +157,17 @@ class Commit {
       // All was done but for removing the sidecar.
       sidecar_.reset();
       remove_sidecar(options_.sidecar, disk_);
+    }
+  }
+
+  // A commit that was killed at its very end leaves a sidecar without edits. One that lost some is not removed unasked.
+  void remove_remains_of_sidecar() {
+    if (!report_.remarks.empty()) return;
+    if (!exists(base_path(options_.sidecar)) && !is_remains_of_sidecar(options_.sidecar)) return;
+    try {
+      sidecar_->remove();
+    } catch (const Error& error) {
+      report_.remarks.push_back(fmt::format("there are no edits, but the sidecar stays: {}", error.what()));
     }
   }
 

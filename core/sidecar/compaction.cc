@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/sidecar/annotation.h"
 #include "core/sidecar/hash.h"
 #include "core/sidecar/stage_content.h"
+#include "core/sidecar/stage_state.h"
 
 namespace onnxfs {
 
@@ -31,60 +33,115 @@ std::vector<std::byte> read(const Rope& rope, uint64_t offset, uint64_t length) 
   return bytes;
 }
 
+// What moving those extents takes that are to be: neighbours go into one record.
+template <typename IsMoved>
+uint64_t size_moved(const Rope& content, IsMoved is_moved) {
+  uint64_t bytes = 0, run = 0;
+  const auto end_run = [&] {
+    if (run != 0) bytes += run + (run / largest_piece + 1) * Record::header_size;
+    run = 0;
+  };
+  for (const Extent& extent : content.extents()) {
+    if (is_moved(extent)) run += extent.length;
+    else end_run();
+  }
+  end_run();
+  return bytes;
+}
+
 }  // namespace
 
 Compaction::Compaction(std::shared_ptr<SidecarLog> log) : log_(std::move(log)) {}
 
 bool Compaction::run() {
   RecordLog& records = log_->records();
-  if (records.size() < log_->worth_compacting_at) return false;
+  GarbageWatch& garbage = log_->garbage();
+  if (!garbage.may_be_worthwhile(records.size())) return false;
   const std::unique_lock only(log_->compacting(), std::try_to_lock);
   if (!only) return false;
-  const uint64_t garbage = log_->limits().garbage;
-  log_->worth_compacting_at = records.size() + garbage;
-
-  const auto choose = [this, &records] {
-    victims_ = records.older_than(log_->oldest_stage());
-    old_.clear();
-    for (const BlobPtr& blob : victims_.blobs) old_.insert(blob.get());
+  const auto look = [&] {
+    {
+      const auto lock = records.lock();
+      choose();
+    }
+    const uint64_t noted = garbage.noted(), needed = needed_bytes();
+    garbage.set_needed(needed, noted);
+    return records.size() >= garbage.worthwhile_size(needed);
   };
-  {
-    const auto lock = records.lock();
-    choose();
-  }
-  const uint64_t needed = needed_bytes();
-  if (victims_.size < needed || victims_.size - needed < std::max(needed, garbage)) return false;
+  if (!look()) return false;
+  garbage.wait_from(records.size());
   {
     const auto lock = records.lock();
     choose();
     records.end_blob();
   }
   records.flush();
+  // Stages first: what is then made of one has no part in the old blobs.
+  for (const auto& stage : stages()) move(*stage);
   for (const auto& [tensor, edit] : log_->editor().edits().snapshot()) move(tensor);
   records.flush();
   records.drop(victims_);
-  log_->worth_compacting_at = records.size() + garbage;
+  look();
   return true;
 }
 
-// What the victims' content takes in new records.
+void Compaction::choose() {
+  victims_ = log_->records().all();
+  old_.clear();
+  for (const BlobPtr& blob : victims_.blobs) old_.insert(blob.get());
+}
+
+std::vector<std::shared_ptr<StageState>> Compaction::stages() const {
+  const auto lock = log_->records().lock();
+  return log_->stages();
+}
+
 uint64_t Compaction::needed_bytes() const {
+  const Editor& editor = log_->editor();
   uint64_t bytes = 0;
-  for (const auto& [tensor, edit] : log_->editor().edits().snapshot()) {
-    if (edit->payload && log_->editor().shared().owner(tensor) == tensor) {
-      for (const Extent& extent : edit->payload->extents()) {
-        if (is_old(extent)) bytes += extent.length + (extent.length / largest_piece + 1) * Record::header_size;
-      }
+  for (const auto& [tensor, edit] : editor.edits().snapshot()) {
+    if (edit->payload && editor.shared().owner(tensor) == tensor) {
+      bytes += size_moved(*edit->payload, [this](const Extent& extent) { return is_old(extent); });
     }
-    bytes += Record::header_size;
-    if (edit->dims) bytes += 8 * edit->dims->size();
-    if (edit->doc_string) bytes += edit->doc_string->size();
+    if (edit->dims || edit->doc_string) {
+      bytes += Record::header_size + Annotation{edit->dims, edit->doc_string}.encode().size();
+    }
+  }
+  for (const auto& stage : stages()) {
+    const std::lock_guard staging(stage->mutex);
+    bytes += size_moved(stage->content, [](const Extent& extent) { return !is_zeros(extent); });
   }
   return bytes;
 }
 
 // Zeros stand nowhere but in the record that put them there, which may be in a victim.
 bool Compaction::is_old(const Extent& extent) const { return old_.contains(extent.source.get()) || is_zeros(extent); }
+
+// What was not written stays so: the size says where it is.
+void Compaction::move(StageState& stage) {
+  const std::lock_guard staging(stage.mutex);
+  if (stage.id == 0 || stage.id >= victims_.end) return;
+  const Rope& content = stage.content;
+  Stage moved(log_);
+  const auto copy = [&](uint64_t at, uint64_t end) {
+    for (; at < end; at += std::min(largest_piece, end - at)) {
+      moved.write(at, read(content, at, std::min(largest_piece, end - at)));
+    }
+  };
+  uint64_t begin = 0, end = 0;  // of what was written, and is still to be copied
+  for (const Extent& extent : content.extents()) {
+    if (is_zeros(extent)) {
+      copy(begin, end);
+      begin = end + extent.length;
+    }
+    end += extent.length;
+  }
+  copy(begin, end);
+  moved.resize(content.size());
+  stage.id = moved.state_->id;
+  stage.records = moved.state_->records;
+  stage.content = moved.state_->content;
+}
 
 void Compaction::move(uint32_t tensor) {
   if (log_->editor().shared().owner(tensor) == tensor) {
@@ -135,12 +192,11 @@ void Compaction::move_whole(uint32_t tensor) {
       at += length;
     }
     const uint64_t base_hash = xxh3(editor.model().payload(tensor));
-    const std::lock_guard staging(stage.mutex_);
     const auto lock = log_->records().lock();
     const TensorEditPtr now = editor.edits().find(tensor);
     if (!now || !now->payload || !is_same(now->payload->extents(), expected)) continue;
-    log_->append_replace(tensor, {stage.id_, stage.records_}, content.size(), base_hash, now->at);
-    log_->editor().relocate(tensor, stage.content_);
+    log_->append_replace(tensor, stage.state_->reference(), content.size(), base_hash, now->at);
+    log_->editor().relocate(tensor, stage.state_->content);
     return;
   }
 }

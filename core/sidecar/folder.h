@@ -23,12 +23,20 @@ bool exists(const std::string& path);
 // The numbers of the blobs, in order; none when there is no folder.
 std::vector<uint32_t> list_blobs(const std::string& folder);
 
-// Makes the folder, if there is none. Returns whether it did.
-bool make_sidecar_folder(const std::string& folder, Disk& disk);
+// Makes the folder, if there is nothing. ENOTDIR or ENOENT, with what is there, when that is no folder.
+void make_sidecar_folder(const std::string& folder, Disk& disk);
+void require_folder(const std::string& folder);
 
 // Removes the edits, and leaves what is needed to begin anew. base.json goes first, and durably, so that at no moment
 // there are other edits than there were, or none.
+//
+// Next to a base.json, a file with the name of a blob is one, whatever is left of it. Without one, only those are
+// removed that begin as a blob does, or are empty: others may be somebody else's, and stay. So does all that is no
+// regular file.
 void remove_edits(const std::string& folder, Disk& disk);
+
+// Whether there is a folder, which has nothing in it but what a sidecar that is being removed still has: no base.json.
+bool is_remains_of_sidecar(const std::string& folder);
 
 // Removes all of a sidecar; the lock is held. Files that are not of a sidecar stay, and the folder with them.
 void remove_sidecar_files(const std::string& folder, Disk& disk);

@@ -19,9 +19,13 @@ namespace {
 
 UniqueFd open_or_create(const std::string& path, Disk& disk) {
   for (;;) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (fd) return fd;
-    const int code = errno;
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status;
+    if (fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode)) return fd;
+    const int code = fd ? EISDIR : errno;
+    if (code == EISDIR || code == ELOOP || code == ENXIO) {
+      fail(code, "{} is not a regular file, and so cannot be the lock of the edits; move it elsewhere", path);
+    }
     if (code != ENOENT) fail(code, "cannot open {}: {}", path, describe_errno(code));
     try {
       return disk.create(path, 0600);
@@ -77,8 +81,10 @@ Lock Lock::take(const std::string& folder, const std::string& holder, Disk& disk
   }
 }
 
+bool Lock::is_in_place(const std::string& folder) const { return is_at(fd_.get(), lock_path(folder)); }
+
 std::optional<std::string> Lock::holder(const std::string& folder) {
-  const UniqueFd fd(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd fd(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd) return std::nullopt;
   if (::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return std::nullopt;
   return read_holder(fd.get());

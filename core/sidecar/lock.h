@@ -16,6 +16,9 @@ class Lock {
   // EBUSY, with who holds it; or as Disk throws. Wants the folder to be there.
   static Lock take(const std::string& folder, const std::string& holder, Disk& disk);
 
+  // Whether it is still the one that others find in the folder.
+  bool is_in_place(const std::string& folder) const;
+
   // What its holder calls itself; nothing when it is free or there is no lock.
   static std::optional<std::string> holder(const std::string& folder);
 

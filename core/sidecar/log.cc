@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/bytes/error.h"
+#include "core/onnx/data_files.h"
 #include "core/sidecar/folder.h"
 
 namespace onnxfs {
@@ -22,13 +23,14 @@ SidecarLog::SidecarLog(std::shared_ptr<const Model> model, std::string folder, s
       opening_(opening),
       limits_(limits),
       editor_(std::move(model)),
-      records_(folder_, limits.blob, disk) {
+      records_(folder_, limits.blob, disk),
+      garbage_(limits.garbage) {
   load();
 }
 
 SidecarLog::~SidecarLog() {
   try {
-    if (acquired() && !removed_) records_.close();
+    if (acquired() && !removed_) close();
   } catch (const std::exception&) {
     // Whoever wants to know flushes first. The edits are in the log either way.
   }
@@ -43,6 +45,7 @@ void SidecarLog::load() {
   }
   ReplayOptions options;
   options.blob_capacity = limits_.blob;
+  options.durable = base_->durable;
   const Base::Doubts doubts = base_->require_same(model, folder_);
   if (opening_ == Opening::ordinary) {
     options.doubts = doubts;
@@ -59,14 +62,17 @@ void SidecarLog::acquire() {
   const std::lock_guard acquiring(acquiring_);
   if (acquired()) return;
   if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
-  if (!lock_) {
-    make_sidecar_folder(folder_, disk_);
-    Lock lock = Lock::take(folder_, holder_, disk_);
-    require_unchanged();
-    lock_ = std::move(lock);
-  }
+  make_sidecar_folder(folder_, disk_);
+  take_lock();
   prepare();
   acquired_.store(true, std::memory_order_release);
+}
+
+void SidecarLog::take_lock() {
+  if (lock_) return;
+  Lock lock = Lock::take(folder_, holder_, disk_);
+  require_unchanged();
+  lock_ = std::move(lock);
 }
 
 void SidecarLog::require_unchanged() const {
@@ -78,6 +84,7 @@ void SidecarLog::require_unchanged() const {
   const auto changed = [this] { fail(ESTALE, "the edits in {} were changed by another process; remount", folder_); };
   const std::optional<Base> base = Base::read(folder_);
   if (base.has_value() != base_.has_value() || (base && base->log_id != base_->log_id)) changed();
+  if (base && base->durable != base_->durable) changed();
   if (!base) return;
   const std::vector<uint32_t> numbers = list_blobs(folder_);
   if (numbers.size() != replayed_.blobs.size()) changed();
@@ -90,6 +97,10 @@ void SidecarLog::require_unchanged() const {
 void SidecarLog::prepare() {
   if (!base_) {
     remove_edits(folder_, disk_);  // of a sidecar that was being removed
+    if (const std::vector<uint32_t> numbers = list_blobs(folder_); !numbers.empty()) {
+      fail(EEXIST, "{} is in the way of the edits, and onnxfs did not make it; move it elsewhere",
+           blob_path(folder_, numbers.front()));
+    }
     const Base base = Base::of(editor_.model());
     base.write(folder_, disk_);
     base_ = base;
@@ -106,20 +117,65 @@ void SidecarLog::prepare() {
 void SidecarLog::acquire_for(uint32_t index) {
   acquire();
   const auto& catalog = editor_.model().catalog();
-  const Tensor& tensor = catalog.tensors()[index];
-  if (tensor.data_file == Tensor::no_index) return;
-  const DataFile& file = catalog.data_files()[tensor.data_file];
+  const uint32_t number = catalog.tensors()[index].data_file;
+  if (number == Tensor::no_index) return;
   const std::lock_guard acquiring(acquiring_);
+  if (edited_data_files_.contains(number)) return;
+  const DataFile& file = catalog.data_files()[number];
+  require_unchanged(file);
   Base base = *base_;
-  if (!base.add(file)) return;
-  base.write(folder_, disk_);
-  base_ = base;
+  if (base.add(file)) {
+    require_in_place();
+    base.write(folder_, disk_);
+    base_ = base;
+  }
+  edited_data_files_.insert(number);
+}
+
+// Where the model will look for it when it is opened again.
+void SidecarLog::require_unchanged(const DataFile& file) const {
+  const Model& model = editor_.model();
+  DataFiles files = DataFiles::beside(model.path());
+  const DataFile& now = files.files()[files.open(file.location)];
+  if (now.source && now.source->identity() == file.source->identity()) return;
+  fail(ESTALE, "{}, a data file of {}, is not the file any more that was opened; remount to edit it", file.location,
+       model.path());
+}
+
+// Blobs are looked after by the records.
+void SidecarLog::require_in_place() const {
+  if (lock_->is_in_place(folder_) && exists(base_path(folder_))) return;
+  fail(EIO, "the edits in {} were removed or replaced by another program while they were made; {}", folder_,
+       RecordLog::way_out);
+}
+
+void SidecarLog::flush() {
+  if (!acquired()) return;
+  {
+    const std::lock_guard acquiring(acquiring_);
+    if (removed_) return;
+    require_in_place();
+  }
+  records_.flush();
+}
+
+// The base is written in place of flushing the mark: from then on it says the same, and needs one flush as well.
+void SidecarLog::close() {
+  require_in_place();
+  const auto durable = records_.close();
+  if (!durable) return;
+  Base base = *base_;
+  base.durable = *durable;
+  base.write_lazily(folder_, disk_);
 }
 
 void SidecarLog::remove() {
   if (!exists(folder_)) return;
-  acquire();
   const std::lock_guard acquiring(acquiring_);
+  if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
+  require_folder(folder_);
+  take_lock();
+  if (!lock_->is_in_place(folder_)) fail(ESTALE, "the edits in {} were removed, and others are there now", folder_);
   {
     const auto lock = records_.lock();
     records_.retire();
@@ -128,10 +184,6 @@ void SidecarLog::remove() {
   removed_ = true;
   acquired_.store(false, std::memory_order_release);
   lock_.reset();
-}
-
-std::optional<uint64_t> SidecarLog::oldest_stage() const {
-  return stages_.empty() ? std::nullopt : std::optional(*stages_.begin());
 }
 
 Record SidecarLog::record_of(RecordType type, uint32_t tensor, timespec at) const {

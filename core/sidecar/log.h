@@ -1,15 +1,18 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 
 #include "core/sidecar/editor.h"
+#include "core/sidecar/garbage.h"
 #include "core/sidecar/lock.h"
 #include "core/sidecar/record_log.h"
 #include "core/sidecar/sidecar.h"
+#include "core/sidecar/stage_state.h"
 
 namespace onnxfs {
 
@@ -36,6 +39,7 @@ class SidecarLog {
   void acquire_for(uint32_t tensor);
   bool acquired() const noexcept { return acquired_.load(std::memory_order_acquire); }
 
+  void flush();
   void remove();
 
   // Each appends the record of an edit, which is then still to be put into effect. They want the lock of the records.
@@ -46,19 +50,26 @@ class SidecarLog {
   void append_revert(uint32_t tensor, timespec at);
 
   // Stages that may still become something. They want the lock of the records.
-  void add_stage(uint64_t id) { stages_.insert(id); }
-  void remove_stage(uint64_t id) { stages_.erase(id); }
-  std::optional<uint64_t> oldest_stage() const;
+  void add_stage(std::shared_ptr<StageState> stage) { stages_.insert(std::move(stage)); }
+  void remove_stage(const std::shared_ptr<StageState>& stage) { stages_.erase(stage); }
+  std::vector<std::shared_ptr<StageState>> stages() const { return {stages_.begin(), stages_.end()}; }
+
+  // As Sidecar::when_untidy; wants the lock of the records. What is given may be called without it.
+  void set_untidy(std::function<void()> untidy) { untidy_ = std::move(untidy); }
+  const std::function<void()>& untidy() const noexcept { return untidy_; }
 
   std::mutex& compacting() noexcept { return compacting_; }
-
-  // Compaction is not worth a thought while there are fewer bytes.
-  std::atomic<uint64_t> worth_compacting_at = 0;
+  GarbageWatch& garbage() noexcept { return garbage_; }
+  void note_less_needed(uint64_t bytes) noexcept { garbage_.note_less_needed(bytes, records_.size()); }
 
  private:
   void load();
+  void take_lock();
   void require_unchanged() const;
+  void require_unchanged(const DataFile& file) const;
+  void require_in_place() const;
   void prepare();
+  void close();
   Record record_of(RecordType type, uint32_t tensor, timespec at) const;
 
   const std::string folder_;
@@ -77,9 +88,12 @@ class SidecarLog {
   std::optional<Base> base_;  // as on disk; nothing while there is none
   bool doubted_ = false;      // and found to be right: base_ is to be written anew
   bool removed_ = false;
+  std::set<uint32_t> edited_data_files_;  // by their index in the catalog; of those, base_ knows
 
-  std::multiset<uint64_t> stages_;
+  std::set<std::shared_ptr<StageState>> stages_;
+  std::function<void()> untidy_;  // may be empty
   std::mutex compacting_;
+  GarbageWatch garbage_;
 };
 
 timespec time_now();

@@ -11,8 +11,6 @@ namespace onnxfs {
 namespace {
 
 constexpr uint32_t record_magic = 'o' | 'x' << 8 | 'r' << 16 | 1 << 24;
-constexpr char blob_magic[] = "onnxfsbl";
-constexpr size_t blob_magic_size = sizeof blob_magic - 1;
 
 bool is_type(uint32_t number) noexcept {
   return number >= static_cast<uint32_t>(RecordType::write) && number <= static_cast<uint32_t>(RecordType::lost);
@@ -72,7 +70,7 @@ StageReference StageReference::decode(std::span<const std::byte, encoded_size> b
 
 std::array<std::byte, BlobHeader::encoded_size> BlobHeader::encode() const {
   std::array<std::byte, encoded_size> bytes;
-  std::memcpy(bytes.data(), blob_magic, blob_magic_size);
+  std::memcpy(bytes.data(), blob_magic.data(), blob_magic.size());
   store_little_endian(version, bytes.data() + 8);
   store_little_endian(number, bytes.data() + 12);
   store_little_endian(log_id, bytes.data() + 16);
@@ -81,7 +79,7 @@ std::array<std::byte, BlobHeader::encoded_size> BlobHeader::encode() const {
 }
 
 std::optional<BlobHeader> BlobHeader::decode(std::span<const std::byte, encoded_size> bytes) {
-  if (std::memcmp(bytes.data(), blob_magic, blob_magic_size) != 0) return std::nullopt;
+  if (std::memcmp(bytes.data(), blob_magic.data(), blob_magic.size()) != 0) return std::nullopt;
   if (load_little_endian<uint64_t>(bytes.data() + 24) != XXH3_64bits(bytes.data(), 24)) return std::nullopt;
   BlobHeader header;
   header.version = load_little_endian<uint32_t>(bytes.data() + 8);

@@ -45,10 +45,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace onnxfs {
 
 constexpr uint32_t log_version = 1;
+
+// The first bytes of a blob.
+constexpr std::string_view blob_magic = "onnxfsbl";
 
 // No record has more bytes than this.
 constexpr uint32_t largest_record = 64 << 20;

@@ -1,5 +1,7 @@
 #include "core/sidecar/record_log.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -112,20 +114,26 @@ void RecordLog::flush() {
   }
   const std::lock_guard flushing(flush_mutex_);
   std::vector<Written> dirty;
+  std::optional<Written> newest;
   uint64_t names;
+  bool done;  // by another, while we waited
   {
     const std::lock_guard lock(mutex_);
+    if (!blobs_.empty()) newest = blobs_.back();
     names = names_changed_;
-    if (flushed_ >= last && names == names_flushed_) return;  // by another, while we waited
+    done = flushed_ >= last && names == names_flushed_;
     last = next_sequence_ - 1;
     std::ranges::copy_if(blobs_, std::back_inserter(dirty), [](const Written& b) { return b.end > b.flushed_end; });
   }
+  if (newest) require_in_place(*newest);
+  if (done) return;
   const auto now = [this](const Written& then, auto change) {
     const std::lock_guard lock(mutex_);
     const auto blob = std::ranges::find(blobs_, then.blob, &Written::blob);
     if (blob != blobs_.end()) change(*blob);
   };
   for (const Written& blob : dirty) {
+    require_in_place(blob);
     try {
       flush_blob(blob);
     } catch (const Error&) {
@@ -137,6 +145,17 @@ void RecordLog::flush() {
   flush_names(names);
   const std::lock_guard lock(mutex_);
   flushed_ = std::max(flushed_, last);
+}
+
+void RecordLog::require_in_place(const Written& written) {
+  const Blob& blob = *written.blob;
+  struct stat opened, named;
+  if (::fstat(blob.fd(), &opened) != 0) fail(EIO, "cannot examine {}: {}", blob.path(), describe_errno(errno));
+  const bool is_there = ::lstat(blob.path().c_str(), &named) == 0 && named.st_dev == opened.st_dev &&
+                        named.st_ino == opened.st_ino && static_cast<uint64_t>(opened.st_size) >= written.end;
+  if (is_there) return;
+  fail(EIO, "{}, with edits, was removed, replaced or cut by another program while it was written; {}", blob.path(),
+       way_out);
 }
 
 // After a flush that failed, the system may hold for clean what is not on the disk: so all of it is written once more.
@@ -162,29 +181,26 @@ void RecordLog::flush_names(uint64_t changes) {
   names_flushed_ = changes;
 }
 
-void RecordLog::close() {
+std::optional<uint64_t> RecordLog::close() {
   {
     const std::lock_guard lock(mutex_);
-    if (!appended_) return;
+    if (!appended_) return std::nullopt;
   }
   flush();
-  {
-    const std::lock_guard lock(mutex_);
-    append(Record(), {});
-    appended_ = false;
-  }
-  flush();
+  const std::lock_guard lock(mutex_);
+  const uint64_t durable = flushed_;
+  append(Record(), {});
+  appended_ = false;
+  return durable;
 }
 
-RecordLog::Victims RecordLog::older_than(std::optional<uint64_t> needed_sequence) const {
+RecordLog::Victims RecordLog::all() const {
   Victims victims;
-  for (size_t i = 0; i < blobs_.size(); ++i) {
-    const uint64_t end = i + 1 < blobs_.size() ? blobs_[i + 1].first_sequence : next_sequence_;
-    if (needed_sequence && *needed_sequence < end) break;
-    victims.blobs.push_back(blobs_[i].blob);
-    victims.size += blobs_[i].end;
-    victims.end = end;
+  for (const Written& blob : blobs_) {
+    victims.blobs.push_back(blob.blob);
+    victims.size += blob.end;
   }
+  victims.end = next_sequence_;
   return victims;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/bytes/disk.h"
@@ -41,11 +42,16 @@ class RecordLog {
   Appended append(Record record, std::span<const std::byte> bytes);
 
   // Makes all records so far durable. Any number of callers at once share one flush. What fails is tried again by the
-  // next call, and reported by each until one succeeds.
+  // next call, and reported by each until one succeeds. EIO when a blob with what is to be flushed, or the newest, is
+  // not any more where it was made.
   void flush();
 
-  // Flushes, and says in the log that all was. What it throws changes nothing.
-  void close();
+  // Flushes, and marks in the log that all was. Returns up to which number the records are durable, the mark not among
+  // them; nothing when none was appended. What it throws changes nothing.
+  std::optional<uint64_t> close();
+
+  // What a person can do whose edits are gone from the disk.
+  static constexpr std::string_view way_out = "copy what is edited out of the mount while it lasts, then remount";
 
   // So that a new blob is begun by the next append. Wants the lock.
   void end_blob() { blob_is_ended_ = true; }
@@ -62,9 +68,8 @@ class RecordLog {
     uint64_t end = 0;  // the number of the first record after them
   };
 
-  // The blobs before the one that is written, up to the one that holds a record that is needed, if any is. Wants the
-  // lock.
-  Victims older_than(std::optional<uint64_t> needed_sequence) const;
+  // All blobs that there are. Wants the lock.
+  Victims all() const;
 
   // Says durably that the records in the victims are needed no more, and removes the blobs.
   void drop(const Victims& victims);
@@ -80,6 +85,7 @@ class RecordLog {
 
   void take_over(const Replayed& replayed);
   Written& room_for(uint64_t size);
+  static void require_in_place(const Written& blob);
   void flush_blob(const Written& blob) const;
   void flush_names(uint64_t changes);
 

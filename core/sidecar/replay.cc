@@ -75,6 +75,7 @@ class Replay {
 
   Replayed run() {
     result_.blobs = open_blobs(folder_, options_.blob_capacity);
+    survey_.flushed = options_.durable;
     for (const ReplayedBlob& blob : result_.blobs) survey(blob);
     result_.flushed = survey_.flushed;
     result_.needed_from = survey_.needed_from;

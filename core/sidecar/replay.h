@@ -2,7 +2,8 @@
 //
 // Records are followed from blob to blob by their sequence numbers. What is damaged, or missing, is
 //  * no matter, when its number is one of records that were compacted away, or known to be lost;
-//  * corruption, when it was durable: when a sound record anywhere says so of its number or of a greater one;
+//  * corruption, when it was durable: when a sound record anywhere, or the base, says so of its number or of a greater
+//    one;
 //  * else a torn tail, from a crash or a power cut in the middle of writing: what follows it in its blob is left out.
 #pragma once
 
@@ -41,7 +42,8 @@ struct Replayed {
 
 struct ReplayOptions {
   uint64_t blob_capacity = 0;
-  Base::Doubts doubts;  // of these, the bytes that were replaced have to be there
+  uint64_t durable = 0;  // all records up to that number were; what is missing of them is corruption
+  Base::Doubts doubts;   // of these, the bytes that were replaced have to be there
 };
 
 // Replays the log in a folder into an editor without edits. Throws EBADMSG, ENOTSUP and ESTALE as Sidecar::open.

@@ -8,6 +8,7 @@
 #include "core/sidecar/folder.h"
 #include "core/sidecar/hash.h"
 #include "core/sidecar/log.h"
+#include "core/sidecar/stage_state.h"
 
 namespace onnxfs {
 
@@ -32,7 +33,7 @@ const std::vector<std::string>& Sidecar::remarks() const noexcept { return log_-
 uint64_t Sidecar::size_on_disk() const { return log_->records().size(); }
 
 bool Sidecar::may_be_worth_compacting() const noexcept {
-  return log_->records().size() >= log_->worth_compacting_at.load(std::memory_order_relaxed);
+  return log_->garbage().may_be_worthwhile(log_->records().size());
 }
 
 void Sidecar::acquire() { log_->acquire(); }
@@ -50,6 +51,7 @@ void Sidecar::write(uint32_t tensor, uint64_t offset, std::span<const std::byte>
   const timespec now = time_now();
   const auto lock = log_->records().lock();
   const Rope piece = log_->append_write(tensor, offset, bytes, base_hash, now);
+  log_->note_less_needed(headers_in(payload(tensor), offset, bytes.size()));
   log_->editor().write(tensor, offset, piece, now);
 }
 
@@ -58,8 +60,9 @@ std::shared_ptr<Stage> Sidecar::stage() { return std::shared_ptr<Stage>(new Stag
 void Sidecar::replace(uint32_t tensor, const Stage& stage) {
   const Rope base = model().payload(tensor);
   const Tensor& what = model().catalog().tensors()[tensor];
-  const std::lock_guard staging(stage.mutex_);
-  const uint64_t size = stage.content_.size();
+  const StageState& state = *stage.state_;
+  const std::lock_guard staging(stage.state_->mutex);
+  const uint64_t size = state.content.size();
   if (what.data_type != string_type && size != base.size()) {
     fail(EINVAL, "tensor {} has {} bytes, and what is to replace it has {}", what.name, base.size(), size);
   }
@@ -67,8 +70,10 @@ void Sidecar::replace(uint32_t tensor, const Stage& stage) {
   const uint64_t base_hash = xxh3(base);
   const timespec now = time_now();
   const auto lock = log_->records().lock();
-  log_->append_replace(tensor, {stage.id_, stage.records_}, size, base_hash, now);
-  log_->editor().replace(tensor, stage.content_, now);
+  const Rope before = payload(tensor);
+  log_->append_replace(tensor, state.reference(), size, base_hash, now);
+  log_->editor().replace(tensor, state.content, now);
+  log_->note_less_needed(before.size() + headers_in(before, 0, before.size()));
 }
 
 void Sidecar::annotate(uint32_t tensor, const std::vector<int64_t>* dims, const std::string* doc_string) {
@@ -78,8 +83,11 @@ void Sidecar::annotate(uint32_t tensor, const std::vector<int64_t>* dims, const 
   log_->acquire();
   const timespec now = time_now();
   const auto lock = log_->records().lock();
+  const TensorEditPtr before = edits().find(tensor);
   log_->append_annotation(tensor, annotation, now);
   log_->editor().annotate(tensor, annotation, now);
+  if (before && before->doc_string) log_->note_less_needed(before->doc_string->size());
+  if (before && before->dims) log_->note_less_needed(8 * before->dims->size());
 }
 
 void Sidecar::revert(uint32_t tensor) {
@@ -89,18 +97,23 @@ void Sidecar::revert(uint32_t tensor) {
   const auto lock = log_->records().lock();
   log_->append_revert(tensor, now);
   log_->editor().revert(tensor, now);
+  log_->note_less_needed(log_->records().size());
 }
 
-void Sidecar::flush() {
-  if (log_->acquired()) log_->records().flush();
-}
+void Sidecar::flush() { log_->flush(); }
 
 bool Sidecar::compact() { return log_->acquired() && Compaction(log_).run(); }
+
+void Sidecar::when_untidy(std::function<void()> untidy) {
+  const auto lock = log_->records().lock();
+  log_->set_untidy(std::move(untidy));
+}
 
 void Sidecar::remove() { log_->remove(); }
 
 void remove_sidecar(const std::string& folder, Disk& disk) {
   if (!exists(folder)) fail(ENOENT, "there are no edits in {}", folder);
+  require_folder(folder);
   const Lock lock = Lock::take(folder, "onnxfs discard", disk);
   remove_sidecar_files(folder, disk);
 }

@@ -20,6 +20,7 @@ std::string sidecar_path(const std::string& model_path);
 
 class SidecarLog;
 struct Record;
+struct StageState;
 
 // How a sidecar is opened.
 enum class Opening {
@@ -35,7 +36,8 @@ struct SidecarLimits {
 
 // A content that is being written and is not yet anybody's: what replaces a tensor, or a scratch file. It begins empty.
 // Its bytes go to the sidecar as they come, so that what it becomes costs nothing more. Dropped without taking effect,
-// it leaves nothing behind. Any number of threads may use one; each write is seen whole or not at all.
+// it leaves nothing behind but room that a compaction gives back. Any number of threads may use one; each write is seen
+// whole or not at all.
 class Stage {
  public:
   ~Stage();
@@ -56,10 +58,7 @@ class Stage {
   Rope append(const Record& record, std::span<const std::byte> bytes);
 
   std::shared_ptr<SidecarLog> log_;
-  mutable std::mutex mutex_;  // guards what follows; taken before the log's
-  uint64_t id_ = 0;           // 0 while it has no records
-  uint32_t records_ = 0;
-  Rope content_;
+  std::shared_ptr<StageState> state_;
 };
 
 // The sidecar of one model that is open. Any number of threads may use one.
@@ -101,7 +100,9 @@ class Sidecar {
   uint64_t size_on_disk() const;
 
   // Takes the lock, if this process does not have it. EBUSY, with who has it; ESTALE when the edits, or the model's
-  // file, are no longer what was opened. Each of the edits below does so first. They want a tensor that is not broken.
+  // file, are no longer what was opened; EEXIST or ENOTDIR when something else is where the edits are to be kept. Each
+  // of the edits below does so first; the first in a data file looks at that too. They want a tensor that is not
+  // broken.
   void acquire();
 
   // Writes into the payload, within its size: EFBIG past it, EINVAL for strings, which are only replaced as a whole,
@@ -119,13 +120,19 @@ class Sidecar {
   // Takes all edits of a tensor away.
   void revert(uint32_t tensor);
 
-  // Makes every edit so far survive a power cut. One flush, however many they are.
+  // Makes every edit so far survive a power cut. One flush, however many they are. EIO also when somebody removed or
+  // replaced the sidecar's files since they were made, so that the edits are nowhere to be found again.
   void flush();
 
-  // Gives back the space of what was overwritten, when there is enough of it to be worth the copying of the rest.
-  // Loses no edit at whatever moment it ends. Returns whether it did anything.
+  // Gives back the space of what was overwritten or dropped, when there is enough of it to be worth the copying of the
+  // rest: afterwards that is no more than the rest, or than the limit, but for what others did meanwhile. Loses no edit
+  // at whatever moment it ends. Returns whether it did anything.
   bool compact();
   bool may_be_worth_compacting() const noexcept;  // costs nothing
+
+  // To be called when a stage is dropped, and it may be worth compacting: who dropped it may not know. From any thread,
+  // which it must not keep waiting.
+  void when_untidy(std::function<void()> untidy);
 
   // Removes all edits and the sidecar's files, after a commit. Nothing can be edited through this one afterwards.
   void remove();
@@ -140,7 +147,7 @@ class Sidecar {
 };
 
 // Removes a sidecar, whatever is in it, without looking at the model. EBUSY when a process is writing it, ENOENT when
-// there is none.
+// there is none, ENOTDIR when it is no folder.
 void remove_sidecar(const std::string& folder, Disk& disk = Disk::real());
 
 // Who holds the lock of a sidecar: as told to Sidecar::open; "" when nobody does, or there is no sidecar.

@@ -1,5 +1,7 @@
 // Commits in place, and journals.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +40,32 @@ TEST_F(CommitInPlaceTest, PatchesTheFilesThatThereAre) {
 TEST_F(CommitInPlaceTest, WithoutEditsWritesNothing) {
   EXPECT_TRUE(commit_in_place().written.empty());
   EXPECT_FALSE(has_sidecar());
+}
+
+TEST_F(CommitInPlaceTest, WithoutEditsRemovesWhatIsLeftOfASidecar) {
+  for (const bool in_place : {false, true}) {
+    folder_.write("m/model.onnx.sidecar/lock", "");
+    commit_model({.in_place = in_place});
+    EXPECT_FALSE(has_sidecar());
+    edit_some();
+    edit([](Sidecar& sidecar, const auto&) {
+      for (const auto& [tensor, edit] : sidecar.edits().snapshot()) sidecar.revert(tensor);
+    });
+    EXPECT_TRUE(commit_model({.in_place = in_place}).written.empty());
+    EXPECT_FALSE(has_sidecar());
+  }
+  folder_.write("m/model.onnx.sidecar/lock", "");
+  folder_.write("m/model.onnx.sidecar/notes.txt", "mine");
+  commit_model();
+  EXPECT_TRUE(files::exists(sidecar_folder() + "/lock")) << "such a folder may be anything";
+}
+
+TEST_F(CommitInPlaceTest, LeavesTheSidecarOfAnother) {
+  folder_.write("m/model.onnx.sidecar/lock", "");
+  const UniqueFd lock(::open((sidecar_folder() + "/lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
+  EXPECT_ERROR(commit_model(), EBUSY, "are being made by");
+  EXPECT_TRUE(has_sidecar());
 }
 
 TEST_F(CommitInPlaceTest, EditsThatChangeASizeOrTheStructureAreRefused) {

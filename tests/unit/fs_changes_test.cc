@@ -311,6 +311,20 @@ TEST_F(ChangesTest, TemporaryFilesAreRenamedReplacedAndRemoved) {
   EXPECT_EQ(find("initializers/v").attributes.st_ino, 0u);
 }
 
+TEST_F(ChangesTest, TemporaryFilesThatAreDroppedAskForTidying) {
+  int asked = 0;
+  files_->watch({[](uint64_t) {}, [&asked] { ++asked; }});
+  make_scratch("t", std::string(9 << 20, 't'));
+  files_->tidy();
+  asked = 0;
+  const uint64_t before = sidecar_->size_on_disk();
+  files_->remove(inode("initializers"), "t");
+  EXPECT_GT(asked, 0);
+  files_->tidy();
+  EXPECT_LT(sidecar_->size_on_disk(), before / 1000);
+  files_->watch({[](uint64_t) {}, [] {}});
+}
+
 TEST_F(ChangesTest, TemporaryFilesTakeModesAndTimes) {
   make_scratch("t", "one");
   const uint64_t scratch = inode("initializers/t");

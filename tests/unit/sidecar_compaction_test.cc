@@ -92,46 +92,6 @@ TEST_F(SidecarCompactionTest, EmptyStringsAreKept) {
   EXPECT_EQ(reopened(strings), "");
 }
 
-TEST_F(SidecarCompactionTest, LivingStagesAreKept) {
-  const auto sidecar = open_small();
-  fill(*sidecar, 12);
-  auto stage = sidecar->stage();
-  put(*stage, "first", 0);
-  fill(*sidecar);
-  EXPECT_TRUE(sidecar->compact()) << "what is older than the stage";
-  put(*stage, "and then to 16", 2);
-  fill(*sidecar);
-  EXPECT_FALSE(sidecar->compact());
-  EXPECT_EQ(stage->content().text(), "fiand then to 16");
-  sidecar->replace(raw, *stage);
-  EXPECT_EQ(reopened(raw), "fiand then to 16");
-  stage.reset();
-  fill(*sidecar);
-  EXPECT_TRUE(sidecar->compact());
-  EXPECT_EQ(reopened(raw), "fiand then to 16");
-}
-
-// The first records of a stage are compacted away, while its last and the replacement stay.
-TEST_F(SidecarCompactionTest, StagesMayBeCompactedInPart) {
-  const auto sidecar = open_small();
-  auto stage = sidecar->stage();
-  stage->resize(16);
-  put(*stage, "first", 1);
-  fill(*sidecar);
-  const auto blocker = sidecar->stage();
-  put(*blocker, "x");
-  put(*stage, "last", 11);
-  sidecar->replace(raw, *stage);
-  stage.reset();
-  std::string content = sidecar->payload(raw).text();
-  EXPECT_TRUE(sidecar->compact());
-  EXPECT_EQ(sidecar->payload(raw).text(), content);
-  EXPECT_EQ(reopened(raw), content);
-  write(*sidecar, raw, 0, "!");
-  content[0] = '!';
-  EXPECT_EQ(reopened(raw), content);
-}
-
 TEST_F(SidecarCompactionTest, LargePayloadsMoveInPieces) {
   const std::string large(5'000'000, 'L');
   folder_.write("model.onnx",

@@ -208,6 +208,36 @@ TEST_F(SidecarLockTest, ModelThatIsNoMoreWhatWasOpenedIsNotEdited) {
   EXPECT_FALSE(files::exists(folder() + "/base.json"));
 }
 
+TEST_F(SidecarLockTest, DataFileThatIsNoMoreWhatWasOpenedIsNotEdited) {
+  const auto replace_data_file = [this](const std::string& bytes) {
+    folder_.write("new.bin", bytes);
+    files::rename(folder_ / "new.bin", folder_ / "w.bin");
+  };
+  for (const bool edited_before : {false, true}) {
+    if (edited_before) {
+      model_ = Model::open(path_);
+      write(*open(), outside, 0, "EX");
+    }
+    const auto sidecar = open();
+    replace_data_file("another data file");
+    EXPECT_ERROR(write(*sidecar, outside, 1, "x"), ESTALE, "w.bin, a data file of " + path_);
+    EXPECT_ERROR(replace(*sidecar, tied, "replaced"), ESTALE, "remount to edit it");
+    files::remove(folder_ / "w.bin");
+    EXPECT_ERROR(write(*sidecar, outside, 1, "x"), ESTALE, "w.bin");
+    write(*sidecar, raw, 0, "r");
+    replace_data_file("external data....");
+  }
+}
+
+// As a download cache has them.
+TEST_F(SidecarLockTest, DataFileBesideTheTargetOfALinkIsEdited) {
+  folder_.symlink("elsewhere/model.onnx", path_);
+  path_ = folder_ / "elsewhere/model.onnx";
+  model_ = Model::open(path_);
+  write(*open(), outside, 0, "EX");
+  EXPECT_EQ(reopened(tied), "EXternal");
+}
+
 TEST_F(SidecarLockTest, TornTailUnderAWriterIsNoRemark) {
   const auto writer = open();
   write(*writer, raw, 0, "x");

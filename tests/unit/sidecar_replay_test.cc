@@ -1,4 +1,6 @@
 // What replay makes of logs that are damaged or torn.
+#include "core/sidecar/base.h"
+#include "core/sidecar/blob_walker.h"
 #include "core/sidecar/folder.h"
 #include "tests/unit/sidecar_replay_fixture.h"
 
@@ -51,6 +53,65 @@ TEST_F(SidecarReplayTest, MissingBlobIsNamedByWhatIsMissing) {
   }
   files::copy_file(blob(1), blob(99));
   EXPECT_ERROR(open(), EBADMSG, blob(99));
+}
+
+// What is left of the log is sound by itself, so only the base can tell.
+TEST_F(SidecarReplayTest, BlobsThatEndTooEarlyOrAreMissingAreFoundOut) {
+  const Reference state = run({});
+  const std::string good = contents(blob());
+  files::remove(blob());
+  EXPECT_ERROR(open(), EBADMSG, "is missing before the end of " + folder());
+  EXPECT_ERROR(open(), EBADMSG, "onnxfs discard " + path_);
+  overwrite(blob(), "");
+  EXPECT_ERROR(open(), EBADMSG, blob() + " at offset 0");
+  std::vector<uint64_t> ends;
+  {
+    overwrite(blob(), good);
+    const auto whole = Blob::open(folder(), 1, 1 << 20);
+    BlobWalker walker(*whole, good.size(), Base::read(folder())->log_id);
+    for (ends.push_back(BlobHeader::encoded_size); walker.next() == BlobWalker::Found::record;) {
+      ends.push_back(walker.offset() + walker.record().size());
+    }
+  }
+  ASSERT_GT(ends.size(), 15u);
+  ASSERT_EQ(ends.back(), good.size());
+  ends.resize(ends.size() - 2);  // without the mark, all edits are there
+  for (const uint64_t end : ends) {
+    overwrite(blob(), good.substr(0, end));
+    EXPECT_ERROR(open(), EBADMSG, folder());
+  }
+  overwrite(blob(), good.substr(0, good.size() - Record::header_size));
+  EXPECT_EQ(testing::reference_of(*open()), state);
+}
+
+TEST_F(SidecarReplayTest, MissingBlobIsFoundOutAfterACompactionToo) {
+  {
+    testing::FaultyDisk disk;
+    const auto sidecar = open({.blob = 600, .garbage = 400}, disk);
+    for (int i = 0; i < 30; ++i) write(*sidecar, other, 0, "fill");
+    EXPECT_TRUE(sidecar->compact());
+  }
+  const Reference state = testing::reference_of(*open());
+  open()->acquire();
+  EXPECT_EQ(testing::reference_of(*open()), state);
+  for (const uint32_t number : list_blobs(folder())) files::remove(blob(static_cast<int>(number)));
+  EXPECT_ERROR(open(), EBADMSG, "is missing before the end of " + folder());
+}
+
+TEST_F(SidecarReplayTest, ClosingCostsTwoFlushesOfFiles) {
+  struct Counter : Disk {
+    void flush(int, const std::string&) override { ++files; }
+    void flush_folder(const std::string&) override { ++folders; }
+    int files = 0, folders = 0;
+  } disk;
+  auto sidecar = open({}, disk);
+  write(*sidecar, raw, 0, "x");
+  sidecar->flush();
+  write(*sidecar, raw, 0, "y");
+  disk.files = disk.folders = 0;
+  sidecar.reset();
+  EXPECT_EQ(disk.files, 2);
+  EXPECT_EQ(disk.folders, 0);
 }
 
 TEST_F(SidecarReplayTest, TornTailIsReportedAndCutByTheNextWriter) {

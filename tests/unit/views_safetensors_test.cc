@@ -138,7 +138,7 @@ TEST_F(SafetensorsTest, HoldsEveryType) {
       EXPECT_EQ(opaque, safetensors_dtype(type, static_cast<uint64_t>(elements)).empty()) << key;
       if (opaque) {
         EXPECT_EQ(file.header["__metadata__"]["dtype:" + key], type.name);
-        EXPECT_EQ(file.header["__metadata__"]["shape:" + key], "[" + std::to_string(elements) + "]");
+        EXPECT_EQ(file.header["__metadata__"]["shape:" + key], fmt::format("[{}]", elements));
         EXPECT_EQ(file.header[key]["dtype"], "U8");
         EXPECT_EQ(file.header[key]["shape"], json::array({payloads[i].size()}));
       } else {
