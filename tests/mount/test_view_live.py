@@ -21,7 +21,8 @@ def live(mnt, name="m.onnx"):
 
 def same_files(mnt, folder, *names):
     """cmp of the files in live/ with those on disk; nothing else may be there."""
-    found = sorted(str(path.relative_to(mnt.path / "live")) for path in (mnt.path / "live").rglob("*") if path.is_file())
+    root = mnt.path / "live"
+    found = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
     assert found == sorted(names)
     for name in names:
         assert live(mnt, name).stat().st_size == (folder / name).stat().st_size
@@ -46,7 +47,8 @@ def test_data_files_in_folders(mount, tmp_path):
     for i, name in enumerate(names):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(os.urandom(5000 + i))
-        tensors.append(tensor(f"t{i}", FLOAT, [10], external=[("location", name), ("offset", str(i)), ("length", "40")]))
+        place = [("location", name), ("offset", str(i)), ("length", "40")]
+        tensors.append(tensor(f"t{i}", FLOAT, [10], external=place))
     tensors.append(tensor("again", UINT8, [3], external=[("location", "sub/../sub/w.data"), ("length", "3")]))
     write_model(tmp_path / "m.onnx", graph(tensors))
     with mount(tmp_path / "m.onnx") as mnt:

@@ -6,6 +6,7 @@ import numpy
 import pytest
 from datatypes import SIZED
 from editable import write_editable
+from onnx_wire import STRING, graph, tensor, write_model
 from viewed import SHAPES, array_of_payload, write_viewed
 
 
@@ -60,3 +61,6 @@ def test_strings_have_none(mount, tmp_path):
         assert not os.path.lexists(mnt.path / "npy" / "attributes" / "trees" / "modes.npy")
         assert (mnt.path / "text" / "initializers" / "strings.txt").exists()
         assert not list((mnt.path / "npy").rglob("*.bin")) and not list((mnt.path / "npy").rglob("*.json"))
+    write_model(tmp_path / "s.onnx", graph([tensor("s", STRING, [1]).bytes(6, b"x")]))
+    with mount(tmp_path / "s.onnx") as mnt:
+        assert not (mnt.path / "npy").exists() and (mnt.path / "text").exists()

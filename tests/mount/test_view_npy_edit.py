@@ -97,8 +97,8 @@ def test_as_many_elements_in_another_shape(mnt, content):
 
 
 WRONG = {
-    "dtype": saved(NEW.astype("<i4")), "a wider dtype": saved(NEW.astype("<f8")), "big-endian": saved(NEW.astype(">f4")),
-    "too few": saved(NEW[:2]), "too many": saved(numpy.zeros(13, "<f4")), "none": saved(NEW[:0]),
+    "dtype": saved(NEW.astype("<i4")), "a wider dtype": saved(NEW.astype("<f8")),
+    "big-endian": saved(NEW.astype(">f4")), "too few": saved(NEW[:2]), "too many": saved(numpy.zeros(13, "<f4")), "none": saved(NEW[:0]),
     "a pickle": saved(numpy.array([None], object), allow_pickle=True), "junk": b"junk" * 44, "no header": NEW.tobytes(),
     "one byte short": saved(NEW)[:-1], "one byte more": saved(NEW) + b"x", "header only": saved(NEW)[:128],
     "half a header": saved(NEW)[:60], "one byte": b"\x93", "nothing": b"",

@@ -134,7 +134,8 @@ def test_paste_and_cut(pair):
     assert pasted == ["\t".join(pair) for pair in zip(*(path.read_text().splitlines() for path in texts))]
     rows = succeeds("bash", "-c", 'paste "$1" "$2" | awk \'$1 != $2 { print NR - 1 }\'', "bash", *texts).split()
     assert rows == ["700", "701"]
-    assert succeeds("cut", "-c", "1-4", texts[0]).splitlines() == [line[:4] for line in texts[0].read_text().splitlines()]
+    lines = texts[0].read_text().splitlines()
+    assert succeeds("cut", "-c", "1-4", texts[0]).splitlines() == [line[:4] for line in lines]
 
 
 def test_sort_and_awk(pair):
