@@ -92,7 +92,17 @@ void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
 }
 
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
-  answer(request, [&] { reply_with_file(request, info, filesystem(request).open(inode, info->flags), nullptr); });
+  answer(request, [&] {
+    auto file = filesystem(request).open(inode, info->flags);
+    if (!file->keep_cache) {
+      // Its size may be another too, and the kernel would cut what is read at the size that it knows. Told of cached
+      // pages it would wait for those who read them, and a request must not; told of attributes alone it waits for
+      // nobody: who opens a file holds its inode.
+      constexpr off_t attributes_alone = -1;
+      fuse_lowlevel_notify_inval_inode(server(request).session, inode, attributes_alone, 0);
+    }
+    reply_with_file(request, info, std::move(file), nullptr);
+  });
 }
 
 void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {

@@ -13,6 +13,7 @@ namespace onnxfs {
 struct FuseServer {
   Filesystem& filesystem;
   std::function<void()> on_ready;    // called once, when the kernel has said its hello: requests will be answered
+  fuse_session* session = nullptr;   // from then on
   bool folders_need_opening = true;  // by kernels that know no other way (before Linux 5.1)
 };
 

@@ -149,6 +149,7 @@ Session::Session(Filesystem& filesystem, const MountPoint& mount_point, const Mo
   implementation_->session =
       fuse_session_new(&args, &fuse_operations(), sizeof(fuse_lowlevel_ops), &implementation_->server);
   fuse_opt_free_args(&args);
+  implementation_->server.session = implementation_->session;
   if (implementation_->session == nullptr) fail(EINVAL, "cannot mount with -o {}: {}", list, words.take());
   if (fuse_session_mount(implementation_->session, mount_point.path().c_str()) != 0) {
     fuse_session_destroy(implementation_->session);

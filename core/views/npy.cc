@@ -1,5 +1,7 @@
 #include "core/views/npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <limits>
@@ -44,8 +46,8 @@ bool is_descr_of(std::string_view descr, const Tensor& tensor) {
   const DataType* type = tensor.type();
   if (type == nullptr) return false;
   const bool lacking = is_sub_byte(*type) || (type->name.find("float") != std::string_view::npos && ours[1] == 'u');
-  const std::string bytes = "V" + std::to_string(width_of(tensor));
-  return lacking && (descr == "<" + bytes || descr == "|" + bytes);
+  const bool has_order = descr.starts_with('<') || descr.starts_with('|');
+  return lacking && has_order && descr.substr(1) == fmt::format("V{}", width_of(tensor));
 }
 
 Rope parse(const Rope& file, const Tensor& tensor) {

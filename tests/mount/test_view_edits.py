@@ -118,3 +118,12 @@ def test_who_has_a_view_open_sees_later_edits(mnt):
         replacement(mnt.file("w"), numpy.full(6, 1.5, "<f4").tobytes())
         file.seek(0)
         assert file.read().split() == [b"1.5"] * 6
+
+
+@pytest.mark.parametrize("turn", range(20))
+def test_right_after_the_first_edit(mnt, turn):
+    """The kernel knew another size a moment ago: whoever opens a view next still reads all of it."""
+    path = view(mnt, "pb", "initializers/w")
+    path.read_bytes()
+    annotate(mnt, "w", doc_string="x" * 50)
+    assert onnx.load_tensor(str(path)).doc_string == "x" * 50
