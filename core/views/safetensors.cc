@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <optional>
@@ -50,7 +51,10 @@ Rope payload_of(const std::shared_ptr<const Model>& model, const Edits& edits, u
 // A JSON object that grows by its members, and not past what a header may be. `before` stands before it.
 class Header {
  public:
-  explicit Header(std::string_view before = {}) : text_(before), begin_(before.size()) {}
+  explicit Header(std::string_view before = {}, size_t expected = 0) : begin_(before.size()) {
+    text_.reserve(std::min(expected, longest_header));
+    text_ = before;
+  }
 
   void add(std::string_view key, std::string_view json) {
     text_ += empty() ? '{' : ',';
@@ -81,12 +85,13 @@ std::string metadata(const Model& model, const Edits& edits, const PathOf& path_
     const Tensor& tensor = tensors[entry.tensor];
     const auto edit = edits.find(entry.tensor);
     const bool reshaped = edit != edits.end() && edit->second->dims;
-    header.add("dtype:" + entry.key, json_quote(dtype_word(tensor)));
-    header.add("shape:" + entry.key, json_quote(reshaped ? dims_json(*edit->second->dims) : shape_json(tensor)));
+    header.add(fmt::format("dtype:{}", entry.key), json_quote(dtype_word(tensor)));
+    header.add(fmt::format("shape:{}", entry.key),
+               json_quote(reshaped ? dims_json(*edit->second->dims) : shape_json(tensor)));
   }
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     if (const std::string problem = model.problem(i); !problem.empty()) {
-      header.add("problem:" + path_of(i), json_quote(problem));
+      header.add(fmt::format("problem:{}", path_of(i)), json_quote(problem));
     }
   }
   return header.empty() ? std::string() : std::move(header).object();
@@ -94,12 +99,17 @@ std::string metadata(const Model& model, const Edits& edits, const PathOf& path_
 
 std::string file_header(const std::string& metadata, const std::vector<SafetensorsEntry>& entries) {
   constexpr size_t length_size = 8;
-  Header header(std::string(length_size, ' '));
+  // Else it takes thrice its size for a moment, each time that it grows.
+  constexpr size_t member_size = 90;
+  size_t expected = metadata.size();
+  for (const SafetensorsEntry& entry : entries) expected += entry.key.size() + member_size;
+  Header header(std::string(length_size, ' '), expected);
   if (!metadata.empty()) header.add("__metadata__", metadata);
   uint64_t offset = 0;
   for (const SafetensorsEntry& entry : entries) {
     header.add(entry.key, fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})", entry.dtype,
-                                      dims_json(entry.shape), offset, offset + entry.size));
+                                      entry.is_opaque ? fmt::format("[{}]", entry.size) : dims_json(entry.shape),
+                                      offset, offset + entry.size));
     offset += entry.size;
   }
   std::string text = std::move(header).object();
@@ -112,11 +122,12 @@ std::string file_header(const std::string& metadata, const std::vector<Safetenso
 }  // namespace
 
 Rope safetensors(const std::shared_ptr<const Model>& model, const Edits& edits, const PathOf& path_of) {
-  const std::vector<SafetensorsEntry> entries = safetensors_entries(*model, edits, path_of);
-  const Rope header = Rope::of(file_header(metadata(*model, edits, path_of, entries), entries));
+  const SafetensorsEntries entries = safetensors_entries(*model, edits, path_of);
+  const Rope header = Rope::of(file_header(metadata(*model, edits, path_of, entries.list), entries.list));
   std::vector<Extent> extents;
+  extents.reserve(entries.list.size() + 1);
   header.collect(0, header.size(), extents);
-  for (const SafetensorsEntry& entry : entries) {
+  for (const SafetensorsEntry& entry : entries.list) {
     const Rope payload = payload_of(model, edits, entry.tensor);
     payload.collect(0, payload.size(), extents);
   }
