@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "core/bytes/error.h"
 #include "core/bytes/utf8.h"
@@ -37,6 +38,12 @@ int discard(const std::string& model, std::string sidecar, const std::vector<std
   if (const auto mount = find_writable_mount(model)) {
     fail(EBUSY, "{} is mounted at {}, where it can be edited; unmount it first: onnxfs umount {}", model, *mount,
          *mount);
+  }
+  std::error_code ignored;
+  if (paths.empty() && !std::filesystem::exists(std::filesystem::symlink_status(sidecar, ignored))) {
+    FileSource::open(model);  // a mistyped path has no edits either
+    fmt::print("Nothing is edited in {}\n", printable(model));
+    return 0;
   }
   if (paths.empty()) discard_all(model, sidecar);
   else discard_some(model, sidecar, paths);
