@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -78,5 +79,18 @@ class Rope {
   std::shared_ptr<const Layout> layout_;  // null when empty
   uint64_t size_ = 0;
 };
+
+// Calls use(offset, bytes) for [offset, offset + length) of a rope, in pieces that are read into one buffer of at most
+// `largest` bytes.
+template <typename Use>
+void read_in_pieces(const Rope& rope, uint64_t offset, uint64_t length, uint64_t largest, Use use) {
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(std::min(largest, length));
+  for (const uint64_t end = offset + length; offset < end;) {
+    const std::span<std::byte> bytes(buffer.get(), std::min(largest, end - offset));
+    rope.read(offset, bytes);
+    use(offset, std::span<const std::byte>(bytes));
+    offset += bytes.size();
+  }
+}
 
 }  // namespace onnxfs

@@ -2,7 +2,6 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -14,22 +13,17 @@ uint64_t xxh3(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(
 
 uint64_t xxh3(const Rope& rope, uint64_t offset, uint64_t length) {
   constexpr uint64_t chunk = 256 * 1024;
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(std::min(chunk, length));
-  const auto read = [&](uint64_t size) {
-    const std::span piece(buffer.get(), size);
-    rope.read(offset, piece);
-    offset += size;
-    length -= size;
-    return piece;
-  };
-  if (length <= chunk) return xxh3(read(length));
+  if (length <= chunk) {  // as most edits: no state is made for them
+    const auto bytes = std::make_unique_for_overwrite<std::byte[]>(length);
+    rope.read(offset, {bytes.get(), length});
+    return xxh3(std::span(bytes.get(), length));
+  }
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   if (!state) fail(ENOMEM, "no memory for a hash");
   XXH3_64bits_reset(state.get());
-  while (length != 0) {
-    const std::span piece = read(std::min(chunk, length));
+  read_in_pieces(rope, offset, length, chunk, [&state](uint64_t, std::span<const std::byte> piece) {
     XXH3_64bits_update(state.get(), piece.data(), piece.size());
-  }
+  });
   return XXH3_64bits_digest(state.get());
 }
 

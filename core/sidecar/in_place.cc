@@ -91,16 +91,14 @@ std::string InPlaceCommit::path_of(const File& file) const { return std::filesys
 void InPlaceCommit::patch(const File& file, const Progress& progress, Disk& disk) {
   const std::string path = path_of(file);
   const UniqueFd fd = open_to_patch(path, file.source->identity());
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(piece_size);
   for (const Patch& patch : file.patches) {
-    for (uint64_t at = 0; at < patch.content.size(); at += piece_size) {
-      const auto piece = std::span(buffer.get(), static_cast<size_t>(std::min(piece_size, patch.content.size() - at)));
-      patch.content.read(at, piece);
+    const auto write = [&](uint64_t at, std::span<const std::byte> piece) {
       has_begun_ = true;
       disk.write(fd.get(), piece, patch.range.begin + at, path);
       done_ += piece.size();
       if (progress) progress(done_, size());
-    }
+    };
+    read_in_pieces(patch.content, 0, patch.content.size(), piece_size, write);
   }
   disk.flush(fd.get(), path);
   for (const Patch& patch : file.patches) require_same_bytes(patch.content, fd.get(), patch.range.begin, path);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -13,15 +12,12 @@ namespace onnxfs {
 
 std::string xxh128(const Rope& content) {
   constexpr uint64_t chunk = 256 * 1024;
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(std::min(chunk, content.size()));
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   if (!state) fail(ENOMEM, "no memory for a hash");
   XXH3_128bits_reset(state.get());
-  for (uint64_t at = 0; at < content.size(); at += chunk) {
-    const std::span<std::byte> piece(buffer.get(), std::min(chunk, content.size() - at));
-    content.read(at, piece);
+  read_in_pieces(content, 0, content.size(), chunk, [&state](uint64_t, std::span<const std::byte> piece) {
     XXH3_128bits_update(state.get(), piece.data(), piece.size());
-  }
+  });
   const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
