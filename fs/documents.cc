@@ -42,8 +42,7 @@ uint64_t Documents::size(Document wanted) const {
     if (is_momentary(wanted)) return make(wanted).size();
     Made& made = made_[static_cast<size_t>(wanted)];
     const std::lock_guard lock(made.mutex);
-    if (!made.size || (follows_edits(wanted) && made.version != sidecar_->edits().version()))
-      make_current(made, wanted);
+    if (!made.size || is_outdated(made, wanted)) make_current(made, wanted);
     return *made.size;
   } catch (const Error&) {
     return 0;
@@ -57,8 +56,11 @@ std::shared_ptr<const Rope> Documents::content(Document wanted) const {
   Made& made = made_[static_cast<size_t>(wanted)];
   const std::lock_guard lock(made.mutex);
   std::shared_ptr<const Rope> content = made.content.lock();
-  if (content && (!follows_edits(wanted) || made.version == sidecar_->edits().version())) return content;
-  return make_current(made, wanted);
+  return content && !is_outdated(made, wanted) ? content : make_current(made, wanted);
+}
+
+bool Documents::is_outdated(const Made& made, Document document) const {
+  return follows_edits(document) && made.version != sidecar_->edits().version();
 }
 
 std::shared_ptr<const Rope> Documents::make_current(Made& made, Document wanted) const {

@@ -47,6 +47,7 @@ class Documents {
     std::weak_ptr<const Rope> content;  // while someone has it open
   };
 
+  bool is_outdated(const Made& made, Document document) const;
   Rope make(Document document) const;
   std::shared_ptr<const Rope> make_current(Made& made, Document document) const;
 

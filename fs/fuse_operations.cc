@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fs/fuse_answer.h"
+#include "fs/invalidator.h"
 
 namespace onnxfs {
 
@@ -98,8 +99,7 @@ void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
       // Its size may be another too, and the kernel would cut what is read at the size that it knows. Told of cached
       // pages it would wait for those who read them, and a request must not; told of attributes alone it waits for
       // nobody: who opens a file holds its inode.
-      constexpr off_t attributes_alone = -1;
-      fuse_lowlevel_notify_inval_inode(server(request).session, inode, attributes_alone, 0);
+      forget_attributes(server(request).session, inode);
     }
     reply_with_file(request, info, std::move(file), nullptr);
   });

@@ -9,6 +9,13 @@
 
 namespace onnxfs {
 
+// Has the kernel ask for the size and the times of an inode before it believes them again; its cached pages stay. Waits
+// for nobody while the inode is held, as by an opening.
+inline void forget_attributes(fuse_session* session, uint64_t inode) {
+  constexpr off_t attributes_alone = -1;
+  fuse_lowlevel_notify_inval_inode(session, inode, attributes_alone, 0);  // ENOENT: it is not cached
+}
+
 // Tells the kernel that sizes and times which it has cached are no longer true. From a thread of its own, as no request
 // may wait for the kernel. Any number of threads may use one.
 //
@@ -34,9 +41,7 @@ class Invalidator {
       const std::lock_guard lock(mutex_);
       inodes.swap(inodes_);
     }
-    constexpr off_t attributes_alone = -1;
-    // ENOENT: it is not cached.
-    for (const uint64_t inode : inodes) fuse_lowlevel_notify_inval_inode(session_, inode, attributes_alone, 0);
+    for (const uint64_t inode : inodes) forget_attributes(session_, inode);
   }
 
   fuse_session* session_;

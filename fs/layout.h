@@ -34,12 +34,6 @@ constexpr bool is_folder(Facet facet) noexcept {
          facet == Facet::pb_folder || facet == Facet::live_folder;
 }
 
-// Whether it is one of the files that show a tensor.
-constexpr bool is_of_tensor(Facet facet) noexcept {
-  return facet == Facet::payload || facet == Facet::json || facet == Facet::npy || facet == Facet::text ||
-         facet == Facet::pb;
-}
-
 // A file or folder of the mount of a model.
 struct Place {
   uint32_t node = Tree::root;
