@@ -18,6 +18,7 @@ pytest.register_assert_rewrite("mounting")
 
 import mounting  # noqa: E402
 import onnxruntime_node  # noqa: E402
+from viewed import write_viewed  # noqa: E402
 
 LIMIT_SECONDS = 30
 
@@ -129,6 +130,14 @@ def runtime():
     if reason:
         pytest.skip(reason)
     return onnxruntime_node.run
+
+
+@pytest.fixture(scope="module")
+def viewed(mount, tmp_path_factory):
+    """A mount of a model with all types in several shapes (viewed.py), and its tensors by their names."""
+    model, tensors = write_viewed(tmp_path_factory.mktemp("viewed"))
+    with mount(model) as mnt:
+        yield mnt, tensors
 
 
 @pytest.fixture

@@ -7,14 +7,7 @@ import pytest
 from datatypes import SIZED
 from editable import write_editable
 from onnx_wire import STRING, graph, tensor, write_model
-from viewed import SHAPES, array_of_payload, write_viewed
-
-
-@pytest.fixture(scope="module")
-def viewed(mount, tmp_path_factory):
-    model, tensors = write_viewed(tmp_path_factory.mktemp("viewed"))
-    with mount(model) as mnt:
-        yield mnt, tensors
+from viewed import SHAPES, array_of_payload
 
 
 @pytest.mark.parametrize("row", SIZED, ids=lambda row: row.onnx)

@@ -6,16 +6,9 @@ from datatypes import SIZED
 from editable import split_strings, write_editable
 from everything import payload
 from onnx_wire import tensor
-from viewed import SHAPES, write_viewed
+from viewed import SHAPES
 
 KNOWN_TO_ONNX = onnx.TensorProto.BFLOAT16  # and all before it
-
-
-@pytest.fixture(scope="module")
-def viewed(mount, tmp_path_factory):
-    model, tensors = write_viewed(tmp_path_factory.mktemp("viewed"))
-    with mount(model) as mnt:
-        yield mnt, tensors
 
 
 @pytest.mark.parametrize("row", SIZED, ids=lambda row: row.onnx)

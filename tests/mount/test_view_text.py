@@ -9,17 +9,10 @@ import pytest
 from datatypes import SIZED, string_payload
 from mounting import run
 from onnx_wire import FLOAT, STRING, graph, tensor, write_model
-from viewed import SHAPES, read_back, wanted, write_viewed
+from viewed import SHAPES, read_back, wanted
 
 STRINGS = [b"one", b"", "zw\u00f6lf \u91cd\u307f".encode(), b"\0\x1f\"\\/\n", b"\xff\xfe bytes", b"x" * 5000,
            "\U0001f600".encode()]
-
-
-@pytest.fixture(scope="module")
-def viewed(mount, tmp_path_factory):
-    model, tensors = write_viewed(tmp_path_factory.mktemp("viewed"))
-    with mount(model) as mnt:
-        yield mnt, tensors
 
 
 def same(found, value):
