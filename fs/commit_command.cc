@@ -33,10 +33,7 @@ void print(const CommitReport& report, const std::string& model) {
 
 int commit_and_report(const std::string& model, CommitOptions options) {
   if (options.sidecar.empty()) options.sidecar = sidecar_path(model);
-  if (const auto mount = find_writable_mount(model)) {
-    fail(EBUSY, "{} is mounted at {}, where it can be edited; unmount it first: onnxfs umount {}", model, *mount,
-         *mount);
-  }
+  require_no_writable_mount(model);
   CommitReport report;
   {
     const Interruption interruption;

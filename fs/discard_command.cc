@@ -35,10 +35,7 @@ void discard_some(const std::string& model_path, const std::string& folder, cons
 
 int discard(const std::string& model, std::string sidecar, const std::vector<std::string>& paths) {
   if (sidecar.empty()) sidecar = sidecar_path(model);
-  if (const auto mount = find_writable_mount(model)) {
-    fail(EBUSY, "{} is mounted at {}, where it can be edited; unmount it first: onnxfs umount {}", model, *mount,
-         *mount);
-  }
+  require_no_writable_mount(model);
   std::error_code ignored;
   if (paths.empty() && !std::filesystem::exists(std::filesystem::symlink_status(sidecar, ignored))) {
     FileSource::open(model);  // a mistyped path has no edits either

@@ -59,15 +59,13 @@ std::string absolute_path(const std::string& path) {
   return error ? result.string() : (folder / result.filename()).string();
 }
 
-bool find_mounted(const std::string& relative_path, MountedModel& found) {
+std::optional<MountTableEntry> find_mounted(const std::string& relative_path) {
   const std::string path = absolute_path(relative_path);
-  bool ours = false;
-  for (const MountTableEntry& entry : read_mount_table()) {
-    if (entry.mount_point != path) continue;
-    ours = entry.is_ours();
-    found = {path, entry.device};
+  std::optional<MountTableEntry> topmost;
+  for (MountTableEntry& entry : read_mount_table()) {
+    if (entry.mount_point == path) topmost = std::move(entry);
   }
-  return ours;
+  return topmost && topmost->is_ours() ? topmost : std::nullopt;
 }
 
 void unmount(const std::string& path, bool lazily) {
@@ -86,7 +84,7 @@ void unmount(const std::string& path, bool lazily) {
 }
 
 MountPoint::MountPoint(const std::string& path) : path_(absolute_path(path)) {
-  for (MountedModel mounted; find_mounted(path_, mounted);) {
+  while (find_mounted(path_)) {
     if (!is_dead(path_)) fail(EBUSY, "{} is busy: a model is mounted there; `onnxfs umount {}` ends that", path_, path);
     unmount(path_, true);
   }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/bytes/unique_fd.h"
+#include "fs/mount_table.h"
 
 namespace onnxfs {
 
@@ -34,14 +36,8 @@ class MountPoint {
 // folder's path.
 std::string absolute_path(const std::string& path);
 
-// A mount of ours, as the mount table has it.
-struct MountedModel {
-  std::string mount_point;
-  std::string device;  // "0:52"
-};
-
-// Whether an onnxfs, dead or alive, is mounted at a path; `found` then says which.
-bool find_mounted(const std::string& path, MountedModel& found);
+// The onnxfs, dead or alive, that is mounted at a path; nothing when there is none, or another file system over it.
+std::optional<MountTableEntry> find_mounted(const std::string& path);
 
 // Unmounts `path`. Lazily: at once out of everybody's sight, while files that are open go on working until they are
 // closed. Without root's rights fusermount3 does it. Throws Error: EBUSY when in use, EPERM, EINVAL when nothing is

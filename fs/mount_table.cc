@@ -1,8 +1,11 @@
 #include "fs/mount_table.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "core/bytes/error.h"
 
 namespace onnxfs {
 
@@ -56,6 +59,13 @@ std::optional<std::string> find_writable_mount(const std::string& model_path) {
     if (entry.source == model || files::equivalent(entry.source, model, ignored)) return entry.mount_point;
   }
   return std::nullopt;
+}
+
+void require_no_writable_mount(const std::string& model) {
+  if (const auto mount = find_writable_mount(model)) {
+    fail(EBUSY, "{} is mounted at {}, where it can be edited; unmount it first: onnxfs umount {}", model, *mount,
+         *mount);
+  }
 }
 
 }  // namespace onnxfs

@@ -24,4 +24,7 @@ std::vector<MountTableEntry> read_mount_table();
 // source something else than the model's path is not found.
 std::optional<std::string> find_writable_mount(const std::string& model_path);
 
+// Throws Error(EBUSY), with the mount point and the way out, for a model that is so mounted.
+void require_no_writable_mount(const std::string& model_path);
+
 }  // namespace onnxfs

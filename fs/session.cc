@@ -49,9 +49,9 @@ std::string escape(const std::string& value) {
 // With the default of 128 KiB the kernel asks for a cold file in eighths of what one request can carry; more than what
 // is set here gains nothing and costs random reads. Root may change it for this mount; for others it stays as it is.
 void raise_read_ahead(const std::string& mount_point) {
-  MountedModel mounted;
-  if (!find_mounted(mount_point, mounted)) return;
-  std::ofstream setting("/sys/class/bdi/" + mounted.device + "/read_ahead_kb");
+  const auto mounted = find_mounted(mount_point);
+  if (!mounted) return;
+  std::ofstream setting("/sys/class/bdi/" + mounted->device + "/read_ahead_kb");
   setting << read_ahead_kib;
 }
 

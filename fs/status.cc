@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "core/views/json_lines.h"
 
@@ -58,5 +59,13 @@ std::string status_json(const Sidecar& sidecar, const MountFacts& facts) {
   json.add("sidecar_remarks", json_inline(sidecar.remarks()));
   return std::move(json).take();
 }
+
+nlohmann::json read_status(const std::string& mount_point) {
+  std::ifstream file(mount_point + "/.onnxfs/status.json");
+  auto status = nlohmann::json::parse(file, nullptr, false);
+  return status.is_object() ? status : nlohmann::json();
+}
+
+bool is_of_model(const nlohmann::json& status) { return status.contains("sidecar") && status.contains("model"); }
 
 }  // namespace onnxfs

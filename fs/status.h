@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/sidecar/sidecar.h"
@@ -21,5 +22,11 @@ std::string status_json(const Sidecar& sidecar, const MountFacts& facts);
 
 // The same of a mounted folder: the program, its process and the mount.
 std::string folder_status_json(const MountFacts& facts);
+
+// The status.json of a mount, or null when nobody answers there.
+nlohmann::json read_status(const std::string& mount_point);
+
+// Whether it is that of a single model, which has edits of its own: "model" and "sidecar" are its paths.
+bool is_of_model(const nlohmann::json& status);
 
 }  // namespace onnxfs

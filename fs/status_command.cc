@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/bytes/error.h"
@@ -14,6 +13,7 @@
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/mount_point.h"
+#include "fs/status.h"
 #include "fs/tree.h"
 
 namespace onnxfs {
@@ -42,17 +42,15 @@ struct Status {
 
 // What is mounted at a mount point, as its own status says.
 Subject subject_of_mount(const std::string& mount_point) {
-  std::ifstream file(mount_point + "/.onnxfs/status.json");
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object() || !json.contains("sidecar") || !json.contains("model")) {
+  const auto json = read_status(mount_point);
+  if (!is_of_model(json)) {
     fail(EINVAL, "the mount at {} is not one of a single model; ask for a model by its path", mount_point);
   }
   return {json["model"].get<std::string>(), json["sidecar"].get<std::string>()};
 }
 
 Subject find_subject(const std::string& path, const std::string& sidecar) {
-  MountedModel mounted;
-  if (find_mounted(path, mounted)) return subject_of_mount(mounted.mount_point);
+  if (const auto mounted = find_mounted(path)) return subject_of_mount(mounted->mount_point);
   namespace files = std::filesystem;
   return {files::absolute(path), files::absolute(sidecar.empty() ? sidecar_path(path) : sidecar)};
 }
@@ -69,7 +67,7 @@ void list_edits(Status& status) {
   }
 }
 
-Status read_status(Subject subject) {
+Status status_of(Subject subject) {
   Status status{std::move(subject), {}, 0, {}, {}, {}};
   status.holder = sidecar_holder(status.subject.sidecar);
   try {
@@ -125,7 +123,7 @@ int status_command(int count, char** argument_values) {
       "Exit status: 0, or 1 when the edits do not fit the model or a commit of them was interrupted.\n\n"
       "Example:\n  onnxfs status resnet50.onnx");
   if (const auto exit_status = parse_arguments(app, count, argument_values)) return *exit_status;
-  const Status status = read_status(find_subject(path, sidecar));
+  const Status status = status_of(find_subject(path, sidecar));
   as_json ? print_json(status) : print_text(status);
   return status.problem.empty() ? 0 : 1;
 }

@@ -4,8 +4,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/bytes/error.h"
 #include "core/bytes/unique_fd.h"
@@ -13,7 +11,7 @@
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/mount_point.h"
-#include "fs/mount_table.h"
+#include "fs/status.h"
 
 namespace onnxfs {
 
@@ -21,15 +19,9 @@ namespace {
 
 constexpr int longest_wait_ms = 10'000;
 
-// What the process that serves a mount says of itself; null when it says nothing (a dead mount).
-nlohmann::json read_status(const std::string& mount_point) {
-  std::ifstream file(mount_point + "/.onnxfs/status.json");
-  return nlohmann::json::parse(file, nullptr, false);
-}
-
-// A handle on that process, or none.
+// A handle on the process that serves a mount, or none.
 UniqueFd serving_process(const nlohmann::json& status) {
-  if (!status.is_object() || !status.contains("pid")) return {};
+  if (!status.contains("pid")) return {};
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, status["pid"].get<pid_t>(), 0)));
 }
 
@@ -46,29 +38,23 @@ struct Mounted {
   CommitOptions options;
 };
 
-Mounted mounted_model(const std::string& mount_point, const nlohmann::json& status) {
-  if (status.is_object() && status.contains("sidecar")) {
+Mounted mounted_model(const MountTableEntry& mounted, const nlohmann::json& status) {
+  if (is_of_model(status)) {
     return {status["model"].get<std::string>(), {.sidecar = status["sidecar"].get<std::string>()}};
   }
-  if (!status.is_object()) {
-    for (const MountTableEntry& entry : read_mount_table()) {
-      std::error_code ignored;
-      if (entry.mount_point == mount_point && std::filesystem::is_regular_file(entry.source, ignored)) {
-        return {entry.source, {}};
-      }
-    }
-  }
-  fail(EINVAL, "{} is a folder of models: unmount it, then commit each model that was edited", mount_point);
+  std::error_code ignored;
+  if (status.is_null() && std::filesystem::is_regular_file(mounted.source, ignored)) return {mounted.source, {}};
+  fail(EINVAL, "{} is a folder of models: unmount it, then commit each model that was edited", mounted.mount_point);
 }
 
 int umount(const std::string& path, bool with_commit) {
-  MountedModel mounted;
-  if (!find_mounted(path, mounted)) fail(EINVAL, "no model is mounted at {}", path);
-  const auto status = read_status(mounted.mount_point);
+  const auto mounted = find_mounted(path);
+  if (!mounted) fail(EINVAL, "no model is mounted at {}", path);
+  const auto status = read_status(mounted->mount_point);
   const UniqueFd process = serving_process(status);
   Mounted model;
-  if (with_commit) model = mounted_model(mounted.mount_point, status);
-  unmount(mounted.mount_point, !status.is_object());
+  if (with_commit) model = mounted_model(*mounted, status);
+  unmount(mounted->mount_point, status.is_null());
   wait_for_end(process, with_commit ? -1 : longest_wait_ms);
   return with_commit ? commit_and_report(model.model, std::move(model.options)) : 0;
 }

@@ -108,10 +108,9 @@ TEST_F(MountPointTest, ManyComeAndGo) {
 }
 
 TEST_F(MountPointTest, NothingOfOursIsMountedElsewhere) {
-  MountedModel found;
-  EXPECT_FALSE(find_mounted(folder_.path(), found));
-  EXPECT_FALSE(find_mounted("/", found));
-  EXPECT_FALSE(find_mounted("/proc", found));
+  EXPECT_FALSE(find_mounted(folder_.path()));
+  EXPECT_FALSE(find_mounted("/"));
+  EXPECT_FALSE(find_mounted("/proc"));
 }
 
 }  // namespace
