@@ -12,18 +12,12 @@
 #include "core/views/listing.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
-#include "fs/mount_point.h"
-#include "fs/status.h"
+#include "fs/subject.h"
 #include "fs/tree.h"
 
 namespace onnxfs {
 
 namespace {
-
-struct Subject {
-  std::string model;
-  std::string sidecar;
-};
 
 struct EditedTensor {
   std::string path;
@@ -39,21 +33,6 @@ struct Status {
   std::vector<std::string> remarks;
   std::string problem;  // why the edits cannot be listed
 };
-
-// What is mounted at a mount point, as its own status says.
-Subject subject_of_mount(const std::string& mount_point) {
-  const auto json = read_status(mount_point);
-  if (!is_of_model(json)) {
-    fail(EINVAL, "the mount at {} is not one of a single model; ask for a model by its path", mount_point);
-  }
-  return {json["model"].get<std::string>(), json["sidecar"].get<std::string>()};
-}
-
-Subject find_subject(const std::string& path, const std::string& sidecar) {
-  if (const auto mounted = find_mounted(path)) return subject_of_mount(mounted->mount_point);
-  namespace files = std::filesystem;
-  return {files::absolute(path), files::absolute(sidecar.empty() ? sidecar_path(path) : sidecar)};
-}
 
 void list_edits(Status& status) {
   const auto model = Model::open(status.subject.model);

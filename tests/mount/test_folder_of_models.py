@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from editable import overwrite
 from mounting import Mount, onnxfs, refusal, until
 from onnx_wire import FLOAT, Hole, graph, tensor, write_model
 
@@ -50,6 +51,19 @@ def test_layout(mount, zoo):
         assert json.loads(mnt.text(".onnxfs/status.json"))["model"] == str(zoo)
         assert not (mnt.path / "a.onnx/.onnxfs").exists()
         assert not (mnt.path / "nothing").exists() and not (mnt.path / "a.onnx/nothing").exists()
+
+
+def test_commands_take_the_folder_of_a_model(mount, zoo):
+    with mount(zoo) as mnt:
+        overwrite(mnt.path / "sub/deeper/b.onnx/initializers/w.bin", 0, floats(7))
+        done = onnxfs("status", "--json", mnt.path / "sub/deeper/b.onnx")
+        status = json.loads(done.stdout)
+        assert status["model"] == str(zoo / "sub/deeper/b.onnx")
+        assert [edit["path"] for edit in status["edits"]] == ["initializers/w.bin"]
+        assert "Nothing is edited in" in onnxfs("status", mnt.path / "a.onnx").stdout
+        for path in (mnt.path / "sub", mnt.path / "a.onnx/initializers"):
+            assert str(path) in refusal("status", path)
+        assert "ask for a model by its path" in refusal("status", mnt.path)
 
 
 def test_what_cannot_be_parsed(mount, zoo):

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace onnxfs {
+
+// What a command that reads is about: the file of a model, and the folder with its edits, which may not be there.
+// Absolute paths.
+struct Subject {
+  std::string model;
+  std::string sidecar;
+};
+
+// Of a path to a model's file, to the folder that a model is mounted at, or to that of a model in a mounted folder of
+// models. `sidecar`: where the edits are; "" for where the mount keeps them, or else where the model's own are. Throws
+// Error(EINVAL) for a mount that is not one of a single model; whether the model exists is for those who open it.
+Subject find_subject(const std::string& path, const std::string& sidecar);
+
+}  // namespace onnxfs
