@@ -144,10 +144,14 @@ class Filesystem {
   // Work that can wait; may take its time. Throws nothing.
   virtual void tidy() noexcept {}
 
-  // Whom a mount tells what has to be done after changes. Neither may wait for the kernel.
+  // Whom a mount tells what has to be done after changes.
   struct Watcher {
-    std::function<void(uint64_t inode)> changed;  // the kernel may have cached what is no longer true of it
-    std::function<void()> untidy;                 // it is time for `tidy`
+    // The kernel may have cached what is no longer true of it. Must not wait for the kernel.
+    std::function<void(uint64_t inode)> changed = [](uint64_t) {};
+    // Likewise of its attributes, and the kernel is to know when this returns. For what changes once in a mount's life.
+    std::function<void(uint64_t inode)> attributes_changed = [](uint64_t) {};
+    // It is time for `tidy`. Must not wait.
+    std::function<void()> untidy = [] {};
   };
   // Called before anything is served.
   virtual void watch(Watcher) {}

@@ -258,6 +258,9 @@ std::shared_ptr<Filesystem> FolderFilesystem::opened(const FolderMember& model) 
     }
     slot->filesystem->watch(
         {[changed = watcher_.changed, number = model.number](uint64_t local) { changed(inode_of(number, local)); },
+         [changed = watcher_.attributes_changed, number = model.number](uint64_t local) {
+           changed(inode_of(number, local));
+         },
          watcher_.untidy});
   } catch (const Error& error) {
     if (error.code() != EINVAL && error.code() != EBADMSG && error.code() != EOVERFLOW) throw;

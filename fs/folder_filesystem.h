@@ -69,7 +69,7 @@ class FolderFilesystem final : public Filesystem {
   Ownership ownership_;
   OpenModel open_model_;
   std::function<std::string()> status_;
-  Watcher watcher_{[](uint64_t) {}, [] {}};
+  Watcher watcher_;
 
   mutable std::mutex mutex_;                   // guards what follows
   mutable std::list<uint32_t> recently_used_;  // the latest first

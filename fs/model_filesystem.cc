@@ -100,7 +100,7 @@ Entry ModelFilesystem::entry_of_document(Place at) const {
   const timespec mtime = Documents::follows_edits(document) ? live_.changed_at() : model().file()->identity().mtime;
   Entry file = file_entry(Layout::inode(at), documents_.size(document), mtime, ownership_);
   if (Documents::is_momentary(document)) file.attributes_valid = file.name_valid = 0;
-  if (Documents::follows_edits(document) && ownership_.writable) file.attributes_valid = 0;
+  if (Documents::follows_edits(document) && !is_size_lasting()) file.attributes_valid = 0;
   return file;
 }
 
@@ -112,8 +112,7 @@ Entry ModelFilesystem::entry_of_live_file(Place at) const {
     // Opening it says why.
   }
   Entry file = file_entry(Layout::inode(at), size, live_.changed_at(), ownership_);
-  // Though the kernel then asks at every read: who looks at it right after the first edit is to see its size.
-  if (ownership_.writable) file.attributes_valid = 0;
+  if (!is_size_lasting()) file.attributes_valid = 0;
   return file;
 }
 

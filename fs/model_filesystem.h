@@ -86,6 +86,11 @@ class ModelFilesystem final : public Filesystem {
   // A file was changed: in place through itself, or by something that took its place.
   void note_change(Place place, bool is_replaced) const;
   void note_stale(Place place) const;
+  void note_first_change() const;
+  std::vector<Place> documents_that_follow_edits() const;
+
+  // Whether the kernel may believe the size of what follows the edits: until there is one.
+  bool is_size_lasting() const { return !ownership_.writable || sidecar_->edits().version() == 0; }
 
   std::shared_ptr<Sidecar> sidecar_;
   Ownership ownership_;
@@ -93,7 +98,8 @@ class ModelFilesystem final : public Filesystem {
   TensorViews views_;
   Documents documents_;
   LiveFiles live_;
-  Watcher watcher_{[](uint64_t) {}, [] {}};
+  Watcher watcher_;
+  mutable std::once_flag first_change_;
   mutable Drafts drafts_;
   mutable StaleInodes stale_;
   ScratchFiles scratch_;

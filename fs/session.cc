@@ -169,13 +169,15 @@ bool Session::serve(std::function<void()> on_ready) {
   implementation_->server.on_ready = std::move(on_ready);
   Invalidator invalidator(implementation_->session);
   BackgroundTask tidying([&filesystem] { filesystem.tidy(); });
-  filesystem.watch({[&invalidator](uint64_t inode) { invalidator.add(inode); }, [&tidying] { tidying.ask(); }});
+  filesystem.watch({[&invalidator](uint64_t inode) { invalidator.add(inode); },
+                    [session = implementation_->session](uint64_t inode) { forget_attributes(session, inode); },
+                    [&tidying] { tidying.ask(); }});
   const SignalThread signals(implementation_->mount_point);
   const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
                                                                                  &fuse_loop_cfg_destroy);
   fuse_loop_cfg_set_max_threads(loop.get(), most_threads);
   const bool ended_well = fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
-  filesystem.watch({[](uint64_t) {}, [] {}});
+  filesystem.watch({});
   filesystem.flush();
   return ended_well;
 }

@@ -1,6 +1,8 @@
 """Edits of shape, documentation and strings change sizes in all views, and each is right at the next look."""
 
 import json
+import os
+import threading
 
 import numpy
 import onnx
@@ -127,3 +129,27 @@ def test_right_after_the_first_edit(mnt, turn):
     path.read_bytes()
     annotate(mnt, "w", doc_string="x" * 50)
     assert onnx.load_tensor(str(path)).doc_string == "x" * 50
+
+
+@pytest.mark.parametrize("turn", range(20))
+def test_sizes_right_after_the_first_edit(mnt, turn):
+    """Those that the kernel may believe until then, and others ask for all the time."""
+    paths = [mnt.path / "live" / "m.onnx", mnt.path / "model.safetensors"]
+    before = [path.stat().st_size for path in paths]
+    done = threading.Event()
+
+    def ask():
+        while not done.is_set():
+            for path in paths:
+                os.stat(path)
+
+    askers = [threading.Thread(target=ask) for _ in range(2)]
+    for asker in askers:
+        asker.start()
+    replacement(mnt.file("s"), string_payload([b"something longer", b"two"]))
+    after = [path.stat().st_size for path in paths]
+    done.set()
+    for asker in askers:
+        asker.join()
+    assert after == [path.stat().st_size for path in paths] == [len(path.read_bytes()) for path in paths]
+    assert after[0] == before[0] + len("something longer") - len("one")

@@ -48,7 +48,7 @@ class ChangesTest : public FilesystemTest {
              tensor("ints", type::int64, {3}).packed(7, {1, 2, 3}),
          })),
          {1000, 2000, 0, writable});
-    files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [] {}});
+    files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [](uint64_t) {}, [] {}});
   }
 
   static std::string bin(const std::string& name) { return "initializers/" + name + ".bin"; }
@@ -313,7 +313,7 @@ TEST_F(ChangesTest, TemporaryFilesAreRenamedReplacedAndRemoved) {
 
 TEST_F(ChangesTest, TemporaryFilesThatAreDroppedAskForTidying) {
   int asked = 0;
-  files_->watch({[](uint64_t) {}, [&asked] { ++asked; }});
+  files_->watch({[](uint64_t) {}, [](uint64_t) {}, [&asked] { ++asked; }});
   make_scratch("t", std::string(9 << 20, 't'));
   files_->tidy();
   asked = 0;
@@ -322,7 +322,7 @@ TEST_F(ChangesTest, TemporaryFilesThatAreDroppedAskForTidying) {
   EXPECT_GT(asked, 0);
   files_->tidy();
   EXPECT_LT(sidecar_->size_on_disk(), before / 1000);
-  files_->watch({[](uint64_t) {}, [] {}});
+  files_->watch({});
 }
 
 TEST_F(ChangesTest, TemporaryFilesTakeModesAndTimes) {
@@ -383,7 +383,7 @@ TEST_F(ChangesTest, TiedTensorsAreEditedThroughTheFirst) {
            external(tensor("y", type::uint8, {2, 4}), {{"location", "./w.bin"}}),
        })),
        {1000, 2000, 0, true});
-  files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [] {}});
+  files_->watch({[this](uint64_t inode) { changed_.insert(inode); }, [](uint64_t) {}, [] {}});
   EXPECT_ERROR(opened(bin("y"), O_RDWR), EROFS, "initializers/y has the bytes of initializers/x");
   EXPECT_EQ(find(bin("y")).attributes.st_mode & 0777u, 0444u);
   opened(bin("x"), O_RDWR)->write(1, bytes("ABC"));

@@ -300,7 +300,7 @@ std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(s
 
 TEST_F(FolderFilesystemTest, ModelsAreEdited) {
   std::set<uint64_t> changed;
-  files_.watch({[&changed](uint64_t inode) { changed.insert(inode); }, [] {}});
+  files_.watch({[&changed](uint64_t inode) { changed.insert(inode); }, [](uint64_t) {}, [] {}});
   const std::string path = "a.onnx/initializers/first.bin";
   {
     const auto file = files_.open(inode(path), O_RDWR);
