@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "core/bytes/error.h"
 #include "core/views/digest.h"
@@ -182,6 +183,19 @@ std::string ModelFilesystem::attribute(uint64_t inode, std::string_view name) co
   fail(ENODATA, "there is no extended attribute {}", name);
 }
 
+namespace {
+
+// How many bytes there are for edits, where their folder is or will be; 0 when that is not known.
+uint64_t room_on_disk(const std::string& folder) {
+  struct statvfs disk;
+  const bool is_known = ::statvfs(folder.c_str(), &disk) == 0 ||
+                        ::statvfs(std::filesystem::path(folder).parent_path().c_str(), &disk) == 0;
+  return is_known ? uint64_t{disk.f_bavail} * disk.f_frsize : 0;
+}
+
+}  // namespace
+
+// What is used are the payloads, what is free is free for edits.
 struct statvfs ModelFilesystem::statistics() const {
   uint64_t bytes = 0;
   for (const Tensor& tensor : model().catalog().tensors()) {
@@ -191,6 +205,11 @@ struct statvfs ModelFilesystem::statistics() const {
   struct statvfs result = {};
   result.f_bsize = result.f_frsize = page;
   result.f_blocks = bytes / page + (bytes % page != 0);
+  if (ownership_.writable) {
+    const uint64_t room = room_on_disk(sidecar_->folder()) / page;
+    result.f_bfree = result.f_bavail = room;
+    result.f_blocks += room;
+  }
   result.f_files = tree().size();
   result.f_namemax = 255;
   return result;
