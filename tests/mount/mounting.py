@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,23 @@ def run(*argv, timeout=20, **how):
 
 def onnxfs(*argv, **how):
     return run(BINARY, *argv, **how)
+
+
+def run_alone(program, *words, seconds):
+    """Runs a Python program of the tests in a process of its own, which must end with 0; what it printed otherwise."""
+    process = subprocess.Popen([sys.executable, "-B", program, *map(str, words)], env={**os.environ, "ONNXFS": BINARY},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               errors="replace")
+    try:
+        told, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)  # it unmounts
+        told, _ = process.communicate(timeout=20)
+        raise AssertionError(f"over {seconds} s: {told}") from None
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, told
 
 
 def daemons():
