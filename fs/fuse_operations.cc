@@ -72,7 +72,8 @@ void on_init(void* user, fuse_conn_info* connection) {
   // sizes over ours.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
                                              FUSE_CAP_WRITEBACK_CACHE);
-  connection->max_background = 64;
+  // What is read ahead of a slow disk is not to keep what is read ahead of others waiting.
+  connection->max_background = 256;
   auto& server = *static_cast<FuseServer*>(user);
   server.folders_need_opening = (connection->capable & FUSE_CAP_NO_OPENDIR_SUPPORT) == 0;
   server.on_ready();

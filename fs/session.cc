@@ -25,8 +25,10 @@ namespace onnxfs {
 
 namespace {
 
-// As many as can be busy: a slow disk under one reader must not hold up the others.
-constexpr unsigned most_threads = 16;
+// A thread waits for the disk with each request, and those that wait for a slow one must leave others to serve from
+// elsewhere. They are made when they are needed, and end when they are not.
+constexpr unsigned most_threads = 256;
+constexpr unsigned most_idle_threads = 32;
 constexpr int read_ahead_kib = 512;
 
 sigset_t ending_signals() {
@@ -176,6 +178,7 @@ bool Session::serve(std::function<void()> on_ready) {
   const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
                                                                                  &fuse_loop_cfg_destroy);
   fuse_loop_cfg_set_max_threads(loop.get(), most_threads);
+  fuse_loop_cfg_set_idle_threads(loop.get(), most_idle_threads);
   const bool ended_well = fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
   filesystem.watch({});
   filesystem.flush();
