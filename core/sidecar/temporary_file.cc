@@ -57,7 +57,9 @@ TemporaryFile::TemporaryFile(std::string path, const FileSource& like, Disk& dis
   try {
     fd_ = disk.create(temporary_, 0600);
     ::flock(fd_.get(), LOCK_EX | LOCK_NB);  // a file system without locks has no living commits to tell either
-    disk.set_mode(fd_.get(), status.st_mode & 07777, status.st_uid, status.st_gid, temporary_);
+    // Where the owner cannot be kept, a file that runs with its owner's rights would have somebody else's.
+    constexpr mode_t permission_bits = 0777;
+    disk.set_mode(fd_.get(), status.st_mode & permission_bits, status.st_uid, status.st_gid, temporary_);
   } catch (const Error& error) {
     if (error.code() != EEXIST) remove_quietly(disk, temporary_);  // else somebody else's
     throw;
