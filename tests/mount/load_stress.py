@@ -328,13 +328,16 @@ class Load:
         wrong = []
         deadline = time.monotonic() + PATIENCE
         for child, report in list(self.children.items()):
-            while os.waitpid(child, os.WNOHANG)[0] == 0:
+            while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
                 if time.monotonic() > deadline:
                     raise Wrong(f"after {way}, a process is stuck:\n{stacks(child)}")
                 time.sleep(0.01)
             del self.children[child]
             with os.fdopen(report, "rb") as pipe:
-                told, done = json.loads(pipe.read() or b'[["it ended without a word"], {}]')
+                told, done = json.loads(pipe.read() or b"[[], {}]")
+            # Who stores into a map of what is gone gets a signal, of any file.
+            if os.WIFSIGNALED(ended[1]) and not (way != "stop" and os.WTERMSIG(ended[1]) == signal.SIGBUS):
+                told.append(f"signal {os.WTERMSIG(ended[1])}")
             wrong += told
             self.done.update(done)
         if wrong:
