@@ -91,7 +91,7 @@ int mount(const Arguments& arguments) {
 
 int mount_command(int count, char** argument_values) {
   Arguments arguments;
-  CLI::App app("Mounts an ONNX model as a folder in which each tensor is a file of its exact bytes.", "onnxfs");
+  CLI::App app("Mounts an ONNX model as a folder in which each tensor is a file of its exact bytes.", "onnxfs mount");
   app.add_option("MODEL", arguments.model, "The model file (.onnx), a file of values (.pb), or a folder of them")
       ->required();
   app.add_option("MNT", arguments.mount_point, "The folder to mount it at; made if it is missing")->required();
@@ -102,8 +102,8 @@ int mount_command(int count, char** argument_values) {
   app.add_flag("-f,--foreground", arguments.foreground, "Stay in the foreground, and log to standard error");
   app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
   app.footer(
-      "Also: onnxfs umount MNT, and status, commit, discard and check MODEL\n\nExample:\n  onnxfs resnet50.onnx mnt && "
-      "ls mnt/initializers");
+      "The word mount may be left out. `onnxfs --help` lists the other commands.\n\n"
+      "Example:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   return mount(arguments);
 }

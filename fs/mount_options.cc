@@ -13,6 +13,10 @@ namespace onnxfs {
 
 namespace {
 
+// What the files look like, and whether they can be written.
+constexpr std::array<std::string_view, 3> own_values{"uid=", "gid=", "umask="};
+constexpr std::array<std::string_view, 2> own_flags{"ro", "rw"};
+
 // Passed on: libfuse gives each to the kernel as a flag or takes it itself.
 constexpr std::array<std::string_view, 15> fuse_flags{
     "allow_other", "allow_root", "auto_unmount", "default_permissions",
@@ -34,6 +38,10 @@ bool contains(auto& list, std::string_view option) { return std::ranges::find(li
 
 bool has_prefix_of(auto& list, std::string_view option) {
   return std::ranges::any_of(list, [option](std::string_view prefix) { return option.starts_with(prefix); });
+}
+
+bool is_accepted(std::string_view option) {
+  return contains(accepted, option) || option.starts_with("x-") || option.starts_with("comment=");
 }
 
 unsigned parse_number(std::string_view option, std::string_view text, int base, unsigned most) {
@@ -66,12 +74,22 @@ MountOptions MountOptions::parse(const std::vector<std::string>& lists) {
       if (option.starts_with("uid=")) result.uid = parse_number(option, value, 10, any_id);
       else if (option.starts_with("gid=")) result.gid = parse_number(option, value, 10, any_id);
       else if (option.starts_with("umask=")) result.umask = parse_number(option, value, 8, 0777);
-      else if (option == "ro" || option == "rw") result.read_only = option == "ro";
+      else if (contains(own_flags, option)) result.read_only = option == "ro";
       else if (contains(fuse_flags, option) || has_prefix_of(fuse_values, option)) result.for_fuse.emplace_back(option);
-      else if (!contains(accepted, option) && !option.starts_with("x-") && !option.starts_with("comment=")) {
-        fail(EINVAL, "-o {}: there is no such option", option);
-      }
+      else if (!is_accepted(option)) fail(EINVAL, "-o {}: there is no such option", option);
     }
+  }
+  return result;
+}
+
+std::string MountOptions::known(std::string_view list) {
+  std::string result;
+  for (const std::string_view option : split(list)) {
+    if (!has_prefix_of(own_values, option) && !contains(own_flags, option) && !contains(fuse_flags, option) &&
+        !has_prefix_of(fuse_values, option) && !is_accepted(option))
+      continue;
+    if (!result.empty()) result += ',';
+    result += option;
   }
   return result;
 }

@@ -21,6 +21,9 @@ struct MountOptions {
   // Throws Error(EINVAL) that names an option which is not known or has no good value.
   static MountOptions parse(const std::vector<std::string>& lists);
 
+  // The list without the options whose names are not known, as `mount -s` asks for.
+  static std::string known(std::string_view list);
+
   // The owner of the files: who mounts, unless said otherwise.
   Ownership ownership() const;
 };

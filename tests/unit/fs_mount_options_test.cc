@@ -85,5 +85,12 @@ TEST(MountOptions, BadNumbersAreNamed) {
   EXPECT_ERROR(parse({"umask="}), EINVAL, "-o umask=: nothing is no octal mode");
 }
 
+TEST(MountOptions, WhatIsNotKnownCanBeLeftOut) {
+  EXPECT_EQ(MountOptions::known("ro,no_such_option,uid=1,vers=3,allow_other,x-a=1,fsname=a,noauto,allow_othe"),
+            "ro,uid=1,allow_other,x-a=1,fsname=a,noauto");
+  EXPECT_EQ(MountOptions::known(",,nothing"), "");
+  EXPECT_ERROR(parse({MountOptions::known("uid=me")}), EINVAL, "uid=me");  // known, and wrong
+}
+
 }  // namespace
 }  // namespace onnxfs
