@@ -19,6 +19,7 @@ pytest.register_assert_rewrite("mounting")
 import mounting  # noqa: E402
 import onnxruntime_node  # noqa: E402
 from viewed import write_viewed  # noqa: E402
+from workplace import sample_workplace  # noqa: E402
 
 LIMIT_SECONDS = 30
 
@@ -138,6 +139,13 @@ def viewed(mount, tmp_path_factory):
     model, tensors = write_viewed(tmp_path_factory.mktemp("viewed"))
     with mount(model) as mnt:
         yield mnt, tensors
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    """Runs commands of a document (workplace.py)."""
+    with sample_workplace(tmp_path) as run:
+        yield run
 
 
 @pytest.fixture

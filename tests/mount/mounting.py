@@ -74,7 +74,7 @@ def daemons():
             if int(parent) == os.getpid() and state != b"Z":
                 with open(f"/proc/{entry}/cmdline", "rb") as file:
                     program, *words = [os.fsdecode(word) for word in file.read().split(b"\0")]
-                if os.path.basename(program) in ("onnxfs", os.path.basename(BINARY)):
+                if os.path.basename(program) in ("onnxfs", "mount.fuse.onnxfs", os.path.basename(BINARY)):
                     found.append((int(entry), words))
         except OSError:
             pass  # it ended meanwhile

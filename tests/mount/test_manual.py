@@ -1,0 +1,82 @@
+"""The man page: its commands run, and it has the commands and options that the program has, and no others."""
+
+import re
+import shutil
+
+import pytest
+from mounting import REPOSITORY, run
+from offered import HELP, commands, hold_to_help
+
+PAGE = REPOSITORY / "share" / "onnxfs.1"
+
+
+def section(name):
+    text = PAGE.read_text(encoding="utf-8")
+    return re.search(rf"^\.Sh {name}\n(.*?)(?=^\.Sh )", text, re.MULTILINE | re.DOTALL)[1]
+
+
+def flags(text):
+    """Those in mdoc's macro Fl, which writes one dash itself."""
+    return {"-" + name for name in re.findall(r"\bFl (-?[A-Za-z][\w-]*)", text)}
+
+
+def parts_of_commands():
+    """The text on each command."""
+    _, *parts = re.split(r"^\.Ss ", section("COMMANDS"), flags=re.MULTILINE)
+    return {part.split("\n")[0]: part for part in parts}
+
+
+def listed_flags(part):
+    return flags("\n".join(line for line in part.splitlines() if line.startswith(".It ")))
+
+
+def test_commands_and_options():
+    hold_to_help({command: listed_flags(part) | HELP for command, part in parts_of_commands().items()})
+
+
+def test_synopsis():
+    """It has every command, and only options that the command's own part has."""
+    parts = parts_of_commands()
+    lines = {}
+    for form in re.split(r"^\.Nm$", section("SYNOPSIS"), flags=re.MULTILINE):
+        command = re.search(r"\bCm (\w+)", form)
+        if command:
+            lines[command[1]] = form
+    assert list(lines) == list(parts)
+    for command, form in lines.items():
+        assert flags(form) - listed_flags(parts[command]) == set(), command
+
+
+def examples():
+    blocks = re.findall(r"^\.Bd .*?\n(.*?)^\.Ed$", section("EXAMPLES"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 5
+    return [block.replace(r"\e", "\\") for block in blocks]
+
+
+def words_of(block):
+    return set(re.findall(r"\bonnxfs ([a-z]+) ", block))
+
+
+def test_examples(workplace):
+    """Those of commands that the program has; a block stands for itself."""
+    missing = set(parts_of_commands()) - set(commands())
+    runnable = [block for block in examples() if not words_of(block) & missing]
+    assert len(runnable) >= 5
+    done = workplace("\n".join(runnable))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "bn1.weight.bin" in done.stdout and "edited tensor" in done.stdout
+    assert done.stderr.count("\n") <= 6, done.stderr  # of dd, and remarks
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
+def test_groff_finds_nothing():
+    done = run("groff", "-mandoc", "-Tutf8", "-ww", "-z", PAGE)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="no mandoc")
+def test_mandoc_finds_nothing():
+    """Beside pages of others, which a system may lack."""
+    done = run("mandoc", "-Tlint", "-Wall", PAGE)
+    found = [line for line in done.stdout.splitlines() if "referenced manual not found" not in line]
+    assert found == []
