@@ -1,7 +1,10 @@
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <string>
 #include <string_view>
 
+#include "core/bytes/utf8.h"
 #include "fs/command_table.h"
 #include "fs/commands.h"
 #include "fs/log.h"
@@ -13,18 +16,29 @@ bool is_name_of_mount_helper(std::string_view program) {
   return program.substr(program.rfind('/') + 1).starts_with("mount.");
 }
 
+// A word that is no path to look at, and names nothing: a command, mistyped, rather than a model.
+bool is_mistyped(const std::string& word) {
+  std::error_code ignored;
+  return !word.empty() && !word.starts_with('-') && word.find_first_of("./") == std::string::npos &&
+         !std::filesystem::exists(word, ignored);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   using namespace onnxfs;
   log_to_terminal();
   const bool for_mount = count > 0 && is_name_of_mount_helper(arguments[0]);
-  const std::string_view word = count > 1 ? arguments[1] : "";
+  const std::string word = count > 1 ? arguments[1] : "";
   const Command* command = for_mount ? nullptr : find_command(word);
   try {
     if (for_mount) return mount_helper(count, arguments);
     if (command != nullptr) return command->run(count - 1, arguments + 1);
     if (count == 2 && (word == "--help" || word == "-h")) return std::fputs(program_help().c_str(), stdout) < 0;
+    if (is_mistyped(word)) {
+      std::fprintf(stderr, "onnxfs: %s is neither a command nor a file; see onnxfs --help\n", printable(word).c_str());
+      return 2;
+    }
     return mount_command(count, arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "onnxfs: %s\n", error.what());

@@ -63,9 +63,6 @@ int mount(const Arguments& arguments) {
   MountOptions options = MountOptions::parse(arguments.options);
   std::error_code ignored;  // Model::open says what is wrong with a path
   const bool is_folder = files::is_directory(arguments.model, ignored);
-  if (arguments.model.find_first_of("./") == std::string::npos && !files::exists(arguments.model, ignored)) {
-    fail(ENOENT, "{} is neither a command nor a file; `onnxfs --help` names the commands", arguments.model);
-  }
   if (is_folder && !arguments.sidecar.empty())
     fail(EINVAL, "--sidecar is for one model, and {} is a folder", arguments.model);
   // Absolute, because a daemon leaves the folder that it was started in.
