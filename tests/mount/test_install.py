@@ -91,7 +91,7 @@ def test_unit_is_valid(privately, tmp_path):
 
 
 # Each gives the service a mount namespace, and keeps its mount to itself (systemd.exec(5), PrivateMounts=).
-NAMESPACED = ("Private", "Protect", "ReadOnly", "ReadWrite", "Inaccessible", "Exec", "Bind", "Temporary", "Mount", "Root",
+NAMESPACED = ("Private", "Protect", "ReadOnly", "ReadWrite", "Inaccessible", "Exec", "NoExec", "Bind", "Temporary", "Mount", "Root",
               "DynamicUser", "LogNamespace", "ProcSubset", "JoinsNamespaceOf")
 
 
