@@ -1,5 +1,5 @@
-"""`meson install`, and what the system makes of it: mount(8), man, systemd, and the loader of completions. A private view
-of the mounts has it in /usr/local."""
+"""`meson install`, and what the system makes of it: mount(8), man, systemd, and the loader of completions. A private
+view of the mounts has it in /usr/local."""
 
 import os
 import shutil
@@ -91,8 +91,8 @@ def test_unit_is_valid(privately, tmp_path):
 
 
 # Each gives the service a mount namespace, and keeps its mount to itself (systemd.exec(5), PrivateMounts=).
-NAMESPACED = ("Private", "Protect", "ReadOnly", "ReadWrite", "Inaccessible", "Exec", "NoExec", "Bind", "Temporary", "Mount", "Root",
-              "DynamicUser", "LogNamespace", "ProcSubset", "JoinsNamespaceOf")
+NAMESPACED = ("Private", "Protect", "ReadOnly", "ReadWrite", "Inaccessible", "Exec", "NoExec", "Bind", "Temporary",
+              "Mount", "Root", "DynamicUser", "LogNamespace", "ProcSubset", "JoinsNamespaceOf")
 
 
 def test_unit_shares_the_mounts_of_the_system(installed):
