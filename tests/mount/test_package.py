@@ -14,7 +14,7 @@ from onnx_wire import FLOAT, graph, tensor, write_model
 BUILD = Path(BINARY).parent.parent
 
 pytestmark = [
-    pytest.mark.limit(180),
+    pytest.mark.limit(600),
     pytest.mark.skipif(not (BUILD / "meson-private").is_dir(), reason=f"{BUILD} is no build directory of meson"),
     pytest.mark.skipif(not shutil.which("dh") or not shutil.which("lintian"),
                        reason="no debhelper and lintian (scripts/install-deps package)")]
@@ -36,7 +36,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    done = run(REPOSITORY / "scripts" / "package", "--build", BUILD, tmp_path_factory.mktemp("package"), timeout=170)
+    done = run(REPOSITORY / "scripts" / "package", "--build", BUILD, tmp_path_factory.mktemp("package"), timeout=500)
     assert done.returncode == 0, done.stderr
     path = Path(done.stdout.rstrip("\n"))
     assert list(path.parent.iterdir()) == [path], "it left something beside the package"
@@ -75,7 +75,7 @@ def test_files(unpacked):
 
 def test_lintian(package):
     """No errors and no warnings."""
-    done = run("lintian", "--allow-root", "--fail-on", "error,warning", package, timeout=120)
+    done = run("lintian", "--allow-root", "--fail-on", "error,warning", package, timeout=500)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
