@@ -81,22 +81,26 @@ Rope Model::typed_payload(uint32_t index) const {
   try {
     TypedLayout layout = typed_layout(tensor, catalog_.pieces(tensor));
     std::vector<Extent> runs = packed_runs(file_, layout, most_runs);
-    Rope rope =
-        runs.empty() ? Rope::of(std::make_shared<TypedSource>(file_, std::move(layout))) : Rope(std::move(runs));
-    if (!tensor.entries_counted) {
-      const std::lock_guard lock(mutex_);
-      decoded_.emplace(index, rope);
-    }
-    return rope;
+    if (!runs.empty()) return Rope(std::move(runs));
+    auto source = std::make_shared<TypedSource>(file_, std::move(layout));
+    if (tensor.entries_counted && tensor.storage != Storage::keys) return Rope::of(std::move(source));
+    // The scan did not look at the entries.
+    const std::lock_guard lock(mutex_);
+    if (!source->oddity().empty()) found_late(index, source->oddity(), false);
+    return decoded_.emplace(index, Rope::of(std::move(source))).first->second;
   } catch (const Error& error) {
     if (error.code() != EBADMSG) throw;  // a disk that fails now may not do so later
     const std::lock_guard lock(mutex_);
-    if (found_late_.emplace(index, error.what()).second) {
-      ::clock_gettime(CLOCK_REALTIME, &found_late_at_.emplace());
-      any_found_late_.store(true, std::memory_order_release);
-    }
+    found_late(index, error.what(), true);
     throw Error(EIO, error.what());
   }
+}
+
+// With the lock held.
+void Model::found_late(uint32_t index, const std::string& text, bool broken) const {
+  if (!found_late_.emplace(index, Late{text, broken}).second) return;
+  ::clock_gettime(CLOCK_REALTIME, &found_late_at_.emplace());
+  any_found_late_.store(true, std::memory_order_release);
 }
 
 std::string Model::problem(uint32_t index) const {
@@ -105,15 +109,15 @@ std::string Model::problem(uint32_t index) const {
   if (!any_found_late_.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(mutex_);
   const auto late = found_late_.find(index);
-  return late == found_late_.end() ? std::string() : late->second;
+  return late == found_late_.end() || !late->second.broken ? std::string() : late->second.text;
 }
 
 std::vector<Finding> Model::findings() const {
   std::vector<Finding> result = catalog_.findings();
   result.insert(result.end(), gaps_.begin(), gaps_.end());
   const std::lock_guard lock(mutex_);
-  for (const auto& [index, text] : found_late_) {
-    result.push_back({index, text, catalog_.tensors()[index].message.begin});
+  for (const auto& [index, late] : found_late_) {
+    result.push_back({index, late.text, catalog_.tensors()[index].message.begin});
   }
   return result;
 }

@@ -52,6 +52,13 @@ class Model {
  private:
   Model(std::shared_ptr<const FileSource> file, const std::string& path, Catalog catalog, Root root);
   Rope typed_payload(uint32_t index) const;
+  void found_late(uint32_t index, const std::string& text, bool broken) const;
+
+  // What only reading showed. Of a tensor that is not broken, its entries are odd.
+  struct Late {
+    std::string text;
+    bool broken;
+  };
 
   std::shared_ptr<const FileSource> file_;
   std::string path_;
@@ -62,9 +69,9 @@ class Model {
 
   mutable std::atomic<bool> any_found_late_ = false;  // so that nobody waits to learn that nothing was
 
-  mutable std::mutex mutex_;                            // guards what follows
-  mutable std::map<uint32_t, Rope> decoded_;            // of long typed fields: their indices are worth keeping
-  mutable std::map<uint32_t, std::string> found_late_;  // by tensor
+  mutable std::mutex mutex_;                     // guards what follows
+  mutable std::map<uint32_t, Rope> decoded_;     // of long typed fields: their indices are worth keeping
+  mutable std::map<uint32_t, Late> found_late_;  // by tensor
   mutable std::optional<timespec> found_late_at_;
 };
 

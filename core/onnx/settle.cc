@@ -151,12 +151,12 @@ class Settler {
   // The bits that are left over in the last byte of packed elements have to be zero, though few readers mind.
   void remark_on_padding(const Source& source) {
     const DataType* type = tensor_.type();
-    if (type == nullptr || type->bits >= 8 || tensor_.nbytes == 0) return;
-    const uint64_t used = tensor_.elements % 8 * type->bits % 8;
+    if (type == nullptr || tensor_.nbytes == 0) return;
+    const uint32_t used = used_bits_of_last_byte(*type, tensor_.elements);
     if (used == 0) return;
     std::byte last{};
     source.read(tensor_.data.end - 1, {&last, 1});
-    if (std::to_integer<unsigned>(last) >> used != 0) note("the unused bits of its last byte are not zero");
+    if (std::to_integer<unsigned>(last) >> used != 0) note("{}", padding_is_not_zero);
   }
 
   void settle_typed(const DataType& type) {
@@ -173,9 +173,18 @@ class Settler {
     if (typed.longest > longest_string) {
       fail(EINVAL, "a string of {} bytes; no length of four bytes says that", typed.longest);
     }
+    remark_on_entries(type, typed);
     if (type.number == string_type) tensor_.nbytes = string_length_prefix * typed.fewest + typed.bytes;
     const bool as_they_are = type.typed_field == float_data || type.typed_field == double_data;
     if (as_they_are && typed.packed == 1 && typed.unpacked == 0) place(Storage::typed, typed.first_packed);
+  }
+
+  // Of a long field that is found out when it is read.
+  void remark_on_entries(const DataType& type, const TypedOccurrences& typed) {
+    if (!typed.counted() || !can_be_odd(type, type.typed_field)) return;
+    const std::string odd =
+        odd_entries(type, type.typed_field, name_of(type.typed_field), tensor_.elements, typed.values);
+    if (!odd.empty()) note("{}", odd);
   }
 
   void place(Storage storage, ByteRange data) {

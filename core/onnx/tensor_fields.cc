@@ -36,7 +36,9 @@ void scan_fixed(TypedOccurrences& typed, const Field& field, Type unpacked, uint
 }
 
 void scan_varints(TypedOccurrences& typed, const Field& field, wire::Window& window) {
+  const auto typed_field = static_cast<TypedField>(field.number);
   if (field.type == Type::varint) {
+    typed.values.add(entry_number(typed_field, field.value));
     ++typed.unpacked;
     ++typed.fewest;
     ++typed.most;
@@ -46,7 +48,10 @@ void scan_varints(TypedOccurrences& typed, const Field& field, wire::Window& win
     if (size <= longest_counted) {
       Reader numbers(window, field.payload);
       uint64_t value;
-      for (; numbers.next_varint(value); ++typed.fewest) ++typed.most;
+      for (; numbers.next_varint(value); ++typed.fewest) {
+        ++typed.most;
+        typed.values.add(entry_number(typed_field, value));
+      }
     } else {
       typed.fewest += (size + longest_varint - 1) / longest_varint;
       typed.most += size;

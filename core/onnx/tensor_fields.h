@@ -6,6 +6,7 @@
 
 #include "core/bytes/range.h"
 #include "core/onnx/data_type.h"
+#include "core/onnx/entry_values.h"
 #include "core/wire/window.h"
 
 namespace onnxfs {
@@ -17,9 +18,10 @@ struct TypedOccurrences {
   uint64_t most = 0;      // entries
   uint64_t bytes = 0;     // of string_data: the sum of the strings' lengths
   uint64_t longest = 0;   // of string_data: the length of the longest
-  uint32_t packed = 0;    // occurrences in packed form
-  uint32_t unpacked = 0;  // entries outside of packed runs
+  uint64_t packed = 0;    // occurrences in packed form
+  uint64_t unpacked = 0;  // entries outside of packed runs
   ByteRange first_packed;
+  EntryValues values;  // of varints, when they are all counted
 
   bool counted() const noexcept { return fewest == most; }
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/wire/varints.h"
+
 namespace onnxfs {
 
 EntryField EntryField::of(TypedField field) {
@@ -86,6 +88,28 @@ uint64_t TypedEntries::skip(uint64_t most) {
       skipped += reader.skip_varints(most - skipped);
       at_.offset = reader.offset();
     }
+    if (at_.offset == at_.packed_end) at_.packed_end = 0;
+  }
+  return skipped;
+}
+
+uint64_t TypedEntries::skip_looking(uint64_t most, TypedField typed_field, EntryValues& values) {
+  const auto look = [&](uint64_t varint) { values.add(entry_number(typed_field, varint)); };
+  uint64_t skipped = 0;
+  Entry entry;
+  while (skipped < most) {
+    if (at_.packed_end == 0) {
+      bool packed = false;
+      if (!step(entry, packed)) break;
+      if (!packed) {
+        look(entry.value);
+        ++skipped;
+        continue;
+      }
+    }
+    uint64_t at = at_.offset;
+    skipped += wire::visit_varints(window_, at, at_.packed_end, most - skipped, look);
+    at_.offset = at;
     if (at_.offset == at_.packed_end) at_.packed_end = 0;
   }
   return skipped;

@@ -2,6 +2,7 @@
 
 #include "core/bytes/range.h"
 #include "core/onnx/data_type.h"
+#include "core/onnx/entry_values.h"
 #include "core/wire/reader.h"
 
 namespace onnxfs {
@@ -44,6 +45,9 @@ class TypedEntries {
 
   bool next(Entry& entry);
   uint64_t skip(uint64_t most);  // how many entries were skipped
+
+  // As skip, of varints, with a look at each: as a number of `typed_field`.
+  uint64_t skip_looking(uint64_t most, TypedField typed_field, EntryValues& values);
 
  private:
   bool step(Entry& entry, bool& packed);

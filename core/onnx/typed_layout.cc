@@ -29,9 +29,11 @@ TypedLayout typed_layout(const Tensor& tensor, std::span<const ByteRange> pieces
   layout.pieces.assign(pieces.begin(), pieces.end());
   layout.field_name = storage_name(tensor);
   layout.data_type = tensor.data_type;
+  layout.elements = tensor.elements;
   layout.nbytes = tensor.nbytes;
   if (tensor.storage == Storage::typed) {
-    layout.field = EntryField::of(tensor.type()->typed_field);
+    layout.typed_field = tensor.type()->typed_field;
+    layout.field = EntryField::of(layout.typed_field);
     layout.entries = typed_entries(*tensor.type(), tensor.elements);
   } else {
     layout.field = tensor.storage == Storage::keys ? keys_field(tensor) : attribute_field(tensor);

@@ -11,8 +11,10 @@ namespace onnxfs {
 struct TypedLayout {
   std::vector<ByteRange> pieces;  // of the message
   EntryField field;
-  std::string_view field_name;  // for messages
+  TypedField typed_field = TypedField::none;  // of a TensorProto
+  std::string_view field_name;                // for messages
   int32_t data_type = undefined_type;
+  uint64_t elements = 0;
   uint64_t entries = 0;  // that the shape needs
   uint64_t nbytes = 0;   // of the payload
 };

@@ -58,15 +58,20 @@ TypedSource::TypedSource(SourcePtr file, TypedLayout layout) : file_(std::move(f
 void TypedSource::index() {
   wire::Window window(file_);
   TypedEntries entries = this->entries(window);
+  const DataType& type = *find_data_type(layout_.data_type);
+  const bool looks = layout_.field.width() == 0 && can_be_odd(type, layout_.typed_field);
+  EntryValues values;
   uint64_t count = 0;
   for (;;) {
     const TypedEntries::Position at = entries.position();
-    const uint64_t skipped = entries.skip(entries_per_checkpoint);
+    const uint64_t skipped = looks ? entries.skip_looking(entries_per_checkpoint, layout_.typed_field, values)
+                                   : entries.skip(entries_per_checkpoint);
     if (skipped == 0) break;
     checkpoints_.push_back({at, count / unit_entries_ * unit_bytes_});
     count += skipped;
   }
   require_count(count);
+  if (looks) oddity_ = odd_entries(type, layout_.typed_field, layout_.field_name, layout_.elements, values);
 }
 
 void TypedSource::index_strings() {

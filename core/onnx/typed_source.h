@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/bytes/rope.h"
+#include "core/onnx/entry_values.h"
 #include "core/onnx/typed_layout.h"
 
 namespace onnxfs {
@@ -20,11 +21,16 @@ namespace onnxfs {
 // file, so that a read anywhere costs the bytes that it asks for. That index is made when the source is, by one pass
 // over the field, which proves the count of entries too.
 //
+// That pass also looks at the numbers of types that not every number is an element of.
+//
 // Any number of threads may use one.
 class TypedSource final : public Source {
  public:
   // `file` holds the layout's pieces. Throws Error(EBADMSG) when the field does not hold what the tensor's shape needs.
   TypedSource(SourcePtr file, TypedLayout layout);
+
+  // What is odd in the entries (entry_values.h); "" when nothing is.
+  const std::string& oddity() const noexcept { return oddity_; }
 
   uint64_t size() const noexcept override { return layout_.nbytes; }
   void read(uint64_t offset, std::span<std::byte> out) const override;
@@ -50,6 +56,7 @@ class TypedSource final : public Source {
   uint32_t unit_entries_ = 1;  // entries that fill whole bytes: four for FLOAT6, else one
   uint64_t unit_bytes_ = 0;    // what they fill; 0 for strings
   std::vector<Checkpoint> checkpoints_;
+  std::string oddity_;
 };
 
 // The payload of a field of floats or doubles that is all packed, where it stands in the file: an extent a run. Empty

@@ -67,6 +67,24 @@ TEST_F(TypedEntriesTest, SkipsAsManyAsItSays) {
   }
 }
 
+TEST_F(TypedEntriesTest, LooksAtAllThatItSkips) {
+  std::mt19937_64 random(20);
+  size_t at = 0;
+  while (at < values_.size()) {
+    const uint64_t most = 1 + random() % 100;
+    EntryValues seen, expected;
+    const uint64_t skipped = entries_.skip_looking(most, TypedField::int64_data, seen);
+    ASSERT_EQ(skipped, std::min<uint64_t>(most, values_.size() - at));
+    for (uint64_t i = 0; i < skipped; ++i) expected.add(static_cast<int64_t>(values_[at++]));
+    ASSERT_EQ(seen.least, expected.least);
+    ASSERT_EQ(seen.most, expected.most);
+    ASSERT_EQ(seen.last, expected.last);
+  }
+  EntryValues none;
+  EXPECT_EQ(entries_.skip_looking(1, TypedField::int64_data, none), 0u);
+  EXPECT_GT(none.least, none.most);
+}
+
 TEST_F(TypedEntriesTest, GoOnFromAnyPosition) {
   std::vector<TypedEntries::Position> positions;
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -100,6 +118,22 @@ TEST(TypedEntries, OfFixedSizeAndStringsAreRanges) {
   EXPECT_TRUE(texts(TypedField::double_data).empty());
 }
 
+TEST(TypedEntries, NumbersThatAreTooLongAreErrors) {
+  for (size_t before : {0, 1, 5, 20}) {
+    for (const size_t length : {10, 11, 12}) {
+      const Message message =
+          Message().bytes(5, std::string(before, '\x01') + std::string(length - 1, '\x80') + "\x01");
+      wire::Window window(guarded(message.str()));
+      const ByteRange range{0, message.size()};
+      TypedEntries entries(window, {&range, 1}, EntryField::of(TypedField::int32_data));
+      EntryValues seen;
+      const auto look = [&] { return entries.skip_looking(100, TypedField::int32_data, seen); };
+      if (length == 10) EXPECT_EQ(look(), before + 1);
+      else EXPECT_ERROR(look(), EBADMSG, "more than 10 bytes");
+    }
+  }
+}
+
 TEST(TypedEntries, CorruptMessagesAreErrors) {
   const Message message = Message().varint(7, 1).bytes(7, "\x80").raw("\x07");
   wire::Window window(guarded(message.str()));
@@ -109,6 +143,8 @@ TEST(TypedEntries, CorruptMessagesAreErrors) {
   ASSERT_TRUE(entries.next(entry));
   EXPECT_ERROR(entries.next(entry), EBADMSG, "truncated at offset 5");
   EXPECT_ERROR(entries.skip(1), EBADMSG, "truncated at offset 5");
+  EntryValues seen;
+  EXPECT_ERROR(entries.skip_looking(1, TypedField::int64_data, seen), EBADMSG, "truncated at offset 5");
   const ByteRange others_range{0, message.size()};
   TypedEntries others(window, {&others_range, 1}, EntryField::of(TypedField::int32_data));
   EXPECT_ERROR(others.next(entry), EBADMSG, "corrupt at offset 5");
