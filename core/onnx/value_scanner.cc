@@ -38,7 +38,8 @@ class ValueScanner {
       const Collection collection = std::move(waiting_.back());
       waiting_.pop_back();
       const size_t before = waiting_.size();
-      collection.kind == Collection::Kind::map ? scan_map(collection) : scan_elements(collection);
+      if (collection.kind == Collection::Kind::map) scan_map(collection);
+      else scan_elements(collection);
       // They were pushed in the order of the file; the first is to be the next.
       std::reverse(waiting_.begin() + static_cast<ptrdiff_t>(before), waiting_.end());
     }
@@ -46,7 +47,8 @@ class ValueScanner {
 
  private:
   // Of an optional there is one element, of which each further occurrence is a further piece.
-  void scan_elements(const Collection& collection) {
+  // Returns how many there are.
+  size_t scan_elements(const Collection& collection) {
     const bool is_optional = collection.kind == Collection::Kind::optional;
     std::vector<std::pair<uint32_t, std::vector<ByteRange>>> elements;  // field number, pieces
     for (const ByteRange piece : collection.pieces) {
@@ -66,6 +68,7 @@ class ValueScanner {
     for (size_t i = 0; i < elements.size(); ++i) {
       add_element(collection, elements[i].first, fmt::to_string(i), std::move(elements[i].second));
     }
+    return elements.size();
   }
 
   void add_element(const Collection& around, uint32_t field_number, const std::string& name,
@@ -106,9 +109,14 @@ class ValueScanner {
       }
     }
     const bool are_strings = key_type == string_type;
-    add_keys(map, key_type, are_strings ? strings : numbers, string_bytes);
+    const uint64_t count = are_strings ? strings : numbers;
+    add_keys(map, key_type, count, string_bytes);
     // The values are one SequenceProto, whose elements stand beside the keys.
-    scan_elements({Collection::Kind::sequence, map.section, std::move(values), map.depth});
+    const uint64_t elements = scan_elements({Collection::Kind::sequence, map.section, std::move(values), map.depth});
+    if (elements != count) {
+      builder_.remark_on_file(fmt::format("a map has {} keys and {} values", count, elements),
+                              map.pieces.front().begin);
+    }
   }
 
   void add_keys(const Collection& map, int32_t key_type, uint64_t count, uint64_t string_bytes) {

@@ -126,6 +126,28 @@ TEST_F(ValuesTest, DeepNestingIsSaidToBeLeftOut) {
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "nested deeper than any reader goes", findings(*model)[0]);
 }
 
+TEST_F(ValuesTest, MapsWithAnotherNumberOfValuesThanKeysAreSaid) {
+  const auto map_of = [](const std::vector<uint64_t>& keys, size_t values) {
+    return Message().varint(2, 7).packed(3, keys).message(5, values_of(1, std::vector<Message>(values, text("a"))));
+  };
+  EXPECT_TRUE(findings(*open(values_of(4, {map_of({1, 2}, 2), map_of({}, 0)}))).empty());
+  const auto model = open(values_of(4, {map_of({1, 2}, 2), map_of({1, 2, 3}, 2), map_of({}, 1)}));
+  ASSERT_EQ(findings(*model).size(), 2u);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "a map has 3 keys and 2 values", findings(*model)[0]);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "a map has 0 keys and 1 values", findings(*model)[1]);
+  EXPECT_EQ(placed(*model).size(), 8u) << "all that there is is shown";
+}
+
+TEST_F(ValuesTest, KeysThatTheirTypeDoesNotHaveAreFoundWhenTheyAreRead) {
+  const auto model =
+      open(values_of(4, {Message().varint(2, 3).packed(3, {1, 128}).message(5, values_of(1, {text("a"), text("b")}))}));
+  EXPECT_TRUE(findings(*model).empty());
+  placed(*model);
+  ASSERT_EQ(findings(*model).size(), 1u);
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "keys has an entry of 128, those of int8 are -128 to 127",
+                      findings(*model)[0]);
+}
+
 TEST_F(ValuesTest, DeepMapsAreLeftOutToo) {
   Message deep = Message().varint(2, 7).packed(3, {5}).message(5, values_of(1, {text("a")}));
   for (int i = 0; i < 3000; ++i) deep = Message().varint(2, 7).packed(3, {5}).message(5, values_of(4, {deep}));
