@@ -1,7 +1,9 @@
 #include "core/wire/reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstring>
 
 #include "core/bytes/error.h"
 
@@ -10,6 +12,23 @@ namespace onnxfs::wire {
 namespace {
 
 constexpr size_t longest_varint = 10;
+
+// Eight bytes of varints at once.
+struct VarintBytes {
+  // What ends a varint is a byte without its highest bit.
+  explicit VarintBytes(const std::byte* bytes) {
+    static_assert(std::endian::native == std::endian::little);
+    std::memcpy(&ends, bytes, sizeof ends);
+    ends = ~ends & 0x8080'8080'8080'8080;
+  }
+  uint64_t count() const { return (ends >> 7) * 0x0101'0101'0101'0101 >> 56; }
+
+  // Before the first end, and after the last. Of none, there is neither.
+  size_t before() const { return static_cast<size_t>(std::countr_zero(ends)) / 8; }
+  size_t after() const { return static_cast<size_t>(std::countl_zero(ends)) / 8; }
+
+  uint64_t ends;
+};
 
 // Protobuf's own readers give up at 100 nested groups or messages; nothing legal comes near.
 constexpr size_t deepest_group = 100;
@@ -61,13 +80,24 @@ uint64_t Reader::skip_varints(uint64_t most) {
   while (skipped < most && at_ != end_) {
     const auto bytes = window_->at(at_, static_cast<size_t>(std::min<uint64_t>(end_ - at_, SIZE_MAX)));
     size_t i = 0;
-    for (; i < bytes.size() && skipped < most; ++i) {
+    while (i < bytes.size() && skipped < most) {
+      if (bytes.size() - i >= sizeof(uint64_t)) {
+        const VarintBytes eight(&bytes[i]);
+        const uint64_t count = eight.count();
+        if (count != 0 && count < most - skipped && length + eight.before() < longest_varint) {
+          skipped += count;
+          length = eight.after();
+          i += sizeof(uint64_t);
+          continue;
+        }
+      }
       const bool last = (bytes[i] & std::byte{0x80}) == std::byte{0};
       if (++length > longest_varint) {
         fail(EBADMSG, "corrupt at offset {}: a number of more than {} bytes", at_ + i, longest_varint);
       }
       skipped += last;
       length = last ? 0 : length;
+      ++i;
     }
     at_ += i;
   }

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tests/unit/errors.h"
 #include "tests/unit/message.h"
 #include "tests/unit/sources.h"
 
@@ -189,6 +190,22 @@ TEST(Reader, SkipsAsManyVarintsAsItSays) {
     }
     EXPECT_EQ(reader.skip_varints(1), 0u);
     EXPECT_EQ(reader.offset(), bytes.size());
+  }
+}
+
+TEST(Reader, SkipsNoNumberThatIsTooLongWhereverItStands) {
+  for (size_t before = 0; before < 20; ++before) {
+    for (size_t length = 9; length <= 12; ++length) {
+      const std::string bytes = std::string(before, '\x01') + std::string(length - 1, '\x81') + std::string(20, '\x01');
+      Window window(guarded(bytes));
+      Reader reader(window, {0, bytes.size()});
+      if (length <= 10) EXPECT_EQ(reader.skip_varints(UINT64_MAX), before + 20);
+      else EXPECT_ERROR(reader.skip_varints(UINT64_MAX), EBADMSG, "more than 10 bytes");
+    }
+    const std::string cut = std::string(before, '\x01') + "\x81";
+    Window window(guarded(cut));
+    Reader reader(window, {0, cut.size()});
+    EXPECT_ERROR(reader.skip_varints(UINT64_MAX), EBADMSG, "does not end");
   }
 }
 
