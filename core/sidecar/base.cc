@@ -149,7 +149,9 @@ Base::Doubts Base::require_same(const Model& now, const std::string& folder) con
     const auto found = std::ranges::find(files, location, [](const DataFile& file) { return escape(file.location); });
     if (found == files.end()) refuse(now, folder, fmt::format("it does not use {}", location));
     if (found->source == nullptr)
-      fail(ESTALE, "{} has edits in {}, which cannot be read: {}", folder, location, found->refusal);
+      fail(ESTALE,
+           "{} has edits in {}, which cannot be read: {}; put it back, or drop the edits with onnxfs discard {}",
+           folder, location, found->refusal, now.path());
     const FileState data = FileState::of(found->source->identity());
     if (data.size != then.size) {
       refuse(now, folder, fmt::format("its data file {} was {} bytes and is {} now", location, then.size, data.size));

@@ -72,6 +72,7 @@ void SidecarLog::take_lock() {
   if (lock_) return;
   Lock lock = Lock::take(folder_, holder_, disk_);
   require_unchanged();
+  model_lock_ = ModelLock::take(editor_.model());
   lock_ = std::move(lock);
 }
 
@@ -183,6 +184,7 @@ void SidecarLog::remove() {
   remove_sidecar_files(folder_, disk_);
   removed_ = true;
   acquired_.store(false, std::memory_order_release);
+  model_lock_.reset();
   lock_.reset();
 }
 

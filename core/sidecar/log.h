@@ -10,6 +10,7 @@
 #include "core/sidecar/editor.h"
 #include "core/sidecar/garbage.h"
 #include "core/sidecar/lock.h"
+#include "core/sidecar/model_lock.h"
 #include "core/sidecar/record_log.h"
 #include "core/sidecar/sidecar.h"
 #include "core/sidecar/stage_state.h"
@@ -85,6 +86,7 @@ class SidecarLog {
   std::atomic<bool> acquired_ = false;
   std::mutex acquiring_;      // guards what follows
   std::optional<Lock> lock_;  // held, and the folder found as it was opened
+  std::optional<ModelLock> model_lock_;
   std::optional<Base> base_;  // as on disk; nothing while there is none
   bool doubted_ = false;      // and found to be right: base_ is to be written anew
   bool removed_ = false;

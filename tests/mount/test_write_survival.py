@@ -110,6 +110,21 @@ def test_signals_save_what_is_open(mount, saved, number):
         assert mnt.bytes("w")[5:10] == b"saved"
 
 
+def test_one_writer_by_whatever_path(mount, saved, tmp_path):
+    """The edits of a link are its own, but what it leads to is edited by one mount at a time."""
+    link = tmp_path / "links" / saved.name
+    link.parent.mkdir()
+    link.symlink_to(saved)
+    with mount(saved) as first, mount(link) as second:
+        overwrite(first.file("w"), 0, b"first")
+        assert error_of(overwrite, second.file("v"), 0, b"second") == errno.EBUSY
+        assert "another path" in second.text(".onnxfs/log.txt")
+        assert second.bytes("w") == OLD
+        first.finish()
+        overwrite(second.file("v"), 0, b"second")
+        assert second.bytes("v")[:6] == b"second"
+
+
 def test_one_writer(mount, saved, tmp_path):
     """A second mount reads, is told EBUSY at its first write, and may write once the first has ended."""
     with mount(saved) as first, mount(saved) as second:

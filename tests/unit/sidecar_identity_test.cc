@@ -114,6 +114,7 @@ TEST_F(SidecarIdentityTest, DataFilesWithEditsHaveToBeThere) {
   EXPECT_ERROR(reopen(), ESTALE, "its data file w.bin was 17 bytes and is 26 now");
   files::remove(data);
   EXPECT_ERROR(reopen(), ESTALE, "w.bin, which cannot be read");
+  EXPECT_ERROR(reopen(), ESTALE, "put it back, or drop the edits with onnxfs discard " + path_);
 }
 
 TEST_F(SidecarIdentityTest, DamagedOrForeignBaseIsNamed) {
@@ -188,6 +189,32 @@ TEST_F(SidecarLockTest, OneWriterAndAnyNumberOfReaders) {
   EXPECT_EQ(sidecar_holder(folder()), "") << "the lock is let go";
   write(*open(), raw, 0, "w");
   EXPECT_EQ(reopened(raw).substr(0, 3), "wz2");
+}
+
+// The edits of each path are its own, but one at a time is edited.
+TEST_F(SidecarLockTest, OneWriterByWhateverPath) {
+  folder_.symlink("link/model.onnx", path_);
+  folder_.write("hard/w.bin", "external data....");
+  files::create_hard_link(path_, folder_ / "hard/model.onnx");
+  auto writer = open();
+  write(*writer, raw, 0, "x");
+  const auto expect_busy = [](Sidecar& sidecar) {
+    EXPECT_ERROR(write(sidecar, raw, 0, "y"), EBUSY, "another path");
+    EXPECT_EQ(sidecar_holder(sidecar.folder()), "") << "nothing is kept locked";
+  };
+  for (const char* path : {"link/model.onnx", "hard/model.onnx"}) {
+    const auto model = Model::open(folder_ / path);
+    const auto sidecar = Sidecar::open(model, sidecar_path(model->path()), "another");
+    expect_busy(*sidecar);
+    EXPECT_EQ(sidecar->payload(raw).text().substr(0, 2), "01") << "it can be read";
+  }
+  const auto elsewhere = Sidecar::open(model_, folder_ / "elsewhere", "another");
+  expect_busy(*elsewhere);
+  writer.reset();
+  write(*elsewhere, raw, 0, "y");
+  EXPECT_ERROR(write(*open(), raw, 0, "x"), EBUSY, "another path");
+  elsewhere->remove();
+  write(*open(), raw, 0, "z");
 }
 
 TEST_F(SidecarLockTest, EditsByAnotherSinceTheOpeningAreFoundOut) {
