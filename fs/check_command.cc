@@ -1,47 +1,161 @@
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "core/bytes/error.h"
-#include "core/onnx/model.h"
-#include "core/views/listing.h"
+#include "core/bytes/utf8.h"
+#include "core/views/json_lines.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
-#include "fs/tree.h"
+#include "fs/examination.h"
+#include "fs/model_walk.h"
+#include "fs/mount_point.h"
+#include "fs/progress_line.h"
+#include "fs/status.h"
 
 namespace onnxfs {
 
 namespace {
 
-// What only reading a payload shows: the counts of long varint fields.
-void read_what_is_uncounted(const Model& model) {
-  const auto& tensors = model.catalog().tensors();
-  for (uint32_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i].entries_counted) continue;
+namespace files = std::filesystem;
+
+enum ExitStatus { sound = 0, unsound = 1, trouble = 2 };
+
+// Examines files one after another, and prints what is wrong with each when it is known. Keeps nothing of them but
+// counts.
+class Checker {
+ public:
+  Checker(bool as_json, bool names_files) : as_json_(as_json), names_files_(names_files) {}
+
+  void check(const std::string& path) {
+    ++files_;
+    const std::string what =
+        names_files_ ? fmt::format("checking file {}, {}", files_, printable(path)) : std::string("checking");
+    if (names_files_) progress_.say(what);
     try {
-      model.payload(i);
+      const auto hashing = [&](uint64_t done, uint64_t total) {
+        progress_.say(progress_text(what, done, total, progress_.seconds()));
+      };
+      print(path, Examination(path, hashing));
     } catch (const Error& error) {
-      if (error.code() != EIO) throw;  // it is a finding by now
+      ++unexamined_;
+      report_trouble(error.what());
+      if (as_json_) print_json(path, false, "", json_quote(error.what()));
+    }
+    std::fflush(stdout);
+  }
+
+  void report_trouble(const std::string& sentence) {
+    ++troubles_;
+    progress_.wipe();
+    std::fprintf(stderr, "onnxfs: %s\n", printable(sentence).c_str());
+  }
+
+  // The last line, about a whole folder.
+  void summarise(const std::string& folder) {
+    progress_.wipe();
+    if (files_ == 0) report_trouble(fmt::format("there is no .onnx and no .pb file beneath {}", folder));
+    const uint64_t with_problems = files_ - sound_ - unexamined_;
+    if (as_json_) {
+      fmt::print("{{\"files\": {}, \"sound\": {}, \"with_problems\": {}, \"unexamined\": {}}}\n", files_, sound_,
+                 with_problems, unexamined_);
+    } else {
+      fmt::print("{} file{}: {} sound, {} with problems, {} that cannot be examined\n", files_, files_ == 1 ? "" : "s",
+                 sound_, with_problems, unexamined_);
     }
   }
+
+  ExitStatus status() const {
+    if (troubles_ != 0) return trouble;
+    return sound_ == files_ ? sound : unsound;
+  }
+
+ private:
+  void print(const std::string& path, const Examination& examined) {
+    progress_.wipe();
+    sound_ += examined.is_sound();
+    if (as_json_) {
+      std::string problems;
+      for (const Finding& finding : examined.findings()) {
+        const std::string tensor = examined.tensor_path(finding);
+        fmt::format_to(std::back_inserter(problems), "{}{{\"tensor\": {}, \"text\": {}, \"offset\": {}}}",
+                       problems.empty() ? "" : ", ", tensor.empty() ? "null" : json_quote(tensor),
+                       json_quote(finding.text), finding.offset ? fmt::to_string(*finding.offset) : "null");
+      }
+      return print_json(path, examined.is_sound(), problems, "null");
+    }
+    const std::string prefix = names_files_ ? printable(path) + ": " : "";
+    for (const Finding& finding : examined.findings()) fmt::print("{}{}\n", prefix, examined.line(finding));
+  }
+
+  static void print_json(const std::string& path, bool is_sound, const std::string& problems, const std::string& why) {
+    fmt::print("{{\"file\": {}, \"sound\": {}, \"problems\": [{}], \"trouble\": {}}}\n", json_quote(path), is_sound,
+               problems, why);
+  }
+
+  const bool as_json_;
+  const bool names_files_;
+  ProgressLine progress_{"checking"};
+  uint64_t files_ = 0;
+  uint64_t sound_ = 0;
+  uint64_t unexamined_ = 0;
+  uint64_t troubles_ = 0;  // those, and folders that cannot be listed
+};
+
+// What is shown at a path in a mount, where it is on disk: of the mount of a model the model, of that of a folder the
+// model or folder in it. Any other path as it is.
+std::string on_disk(const std::string& path) {
+  std::error_code error;
+  if (!files::is_directory(path, error)) return path;
+  const files::path folder = absolute_path(path);
+  for (files::path above = folder; above.has_relative_path(); above = above.parent_path()) {
+    if (!find_mounted(above)) continue;
+    const auto json = read_status(above);
+    if (!json.contains("model") || !json["model"].is_string()) return path;
+    const files::path mounted = json["model"].get<std::string>();
+    if (above == folder) return mounted;
+    const files::path found = mounted / folder.lexically_relative(above);
+    return !is_of_model(json) && files::exists(found, error) ? found.string() : path;
+  }
+  return path;
 }
 
 }  // namespace
 
 int check_command(int count, char** argument_values) {
   std::string path;
-  CLI::App app("Prints what is wrong or odd in a model, one line each, as problems.txt in its mount has it.",
-               "onnxfs check");
-  app.add_option("MODEL", path, "The model file (.onnx), or a file of values (.pb)")->required();
+  bool as_json = false;
+  CLI::App app(
+      "Prints what is wrong or odd in a model, one line each, as problems.txt in its mount has it; of a folder, in "
+      "every\n"
+      ".onnx and .pb file beneath it, with the file's path before each line, and a last line of counts.",
+      "onnxfs check");
+  app.add_option("MODEL|FOLDER|MNT", path,
+                 "A model file (.onnx), a file of values (.pb), a folder of them, or where one of these is mounted")
+      ->required();
+  app.add_flag("--json", as_json, "Print a JSON object a line: one a file, and of a folder a last one with the counts");
   app.footer(
-      "Exit status: 0 nothing is wrong, 1 something is, 2 the file cannot be examined.\n\n"
-      "Example:\n  onnxfs check resnet50.onnx");
+      "Looks at the files on disk: edits that are not committed are not in them. Data files that the model has a\n"
+      "checksum of are read and hashed; other weights are read only where they cannot be counted otherwise. Links to\n"
+      "folders, the sidecars of models, and mounts of onnxfs beneath a folder are passed over.\n"
+      "Exit status: 0 nothing is wrong, 1 something is, 2 a file cannot be examined (all others are).\n\n"
+      "Examples:\n  onnxfs check resnet50.onnx\n  onnxfs check --json models | jq -r 'select(.sound == false).file'");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
-  const auto model = Model::open(path);
-  read_what_is_uncounted(*model);
-  const Tree tree(model->catalog());
-  const std::string problems = problems_txt(*model, tree.paths_for_listing());
-  std::fwrite(problems.data(), 1, problems.size(), stdout);
-  return problems.empty() ? 0 : 1;
+  const std::string subject = on_disk(path);
+  std::error_code ignored;
+  const bool is_folder = files::is_directory(subject, ignored);
+  Checker checker(as_json, is_folder);
+  if (is_folder) {
+    walk_models(subject, {[&](const std::string& file) { checker.check(file); },
+                          [&](const std::string& sentence) { checker.report_trouble(sentence); }});
+    checker.summarise(subject);
+  } else {
+    checker.check(subject);
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail(EIO, "what was found cannot be printed");
+  return checker.status();
 }
 
 }  // namespace onnxfs

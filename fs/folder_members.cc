@@ -10,18 +10,11 @@
 #include <unordered_set>
 
 #include "core/bytes/error.h"
+#include "fs/model_names.h"
 
 namespace onnxfs {
 
 namespace {
-
-bool is_model_name(std::string_view name) { return name.ends_with(".onnx") || name.ends_with(".pb"); }
-
-// The folder that keeps a model's edits, which are seen in the model.
-bool is_sidecar_name(std::string_view name) {
-  constexpr std::string_view suffix = ".sidecar";
-  return name.ends_with(suffix) && is_model_name(name.substr(0, name.size() - suffix.size()));
-}
 
 // What follows the folder in a path beneath it; "" of other paths.
 std::string path_beneath(const std::string& folder, const std::string& path) {

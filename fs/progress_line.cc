@@ -1,6 +1,7 @@
 #include "fs/progress_line.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,18 +34,32 @@ std::string progress_text(const std::string& what, uint64_t done, uint64_t total
                      static_cast<double>(total) / unit.size, unit.name, rate / rate_unit.size, rate_unit.name, left);
 }
 
-void ProgressLine::show(uint64_t done, uint64_t total) {
+bool ProgressLine::is_time() {
   constexpr std::chrono::milliseconds first(1000), between(100);
   const auto now = Clock::now();
-  if (now - begin_ < first || now - drawn_ < between || ::isatty(STDERR_FILENO) == 0) return;
+  if (now - begin_ < first || now - drawn_ < between || ::isatty(STDERR_FILENO) == 0) return false;
   drawn_ = now;
   is_drawn_ = true;
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
-  std::fprintf(stderr, "\r%s\033[K", progress_text(what_, done, total, seconds).c_str());
+  return true;
 }
 
-ProgressLine::~ProgressLine() {
-  if (is_drawn_) std::fputs("\r\033[K", stderr);
+void ProgressLine::show(uint64_t done, uint64_t total) {
+  if (!is_time()) return;
+  std::fprintf(stderr, "\r%s\033[K", progress_text(what_, done, total, seconds()).c_str());
 }
+
+void ProgressLine::say(const std::string& text) {
+  if (!is_time()) return;
+  winsize size = {};
+  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  std::fprintf(stderr, "\r%s\033[K", text.substr(0, is_known ? size.ws_col - 1u : 79u).c_str());
+}
+
+void ProgressLine::wipe() {
+  if (is_drawn_) std::fputs("\r\033[K", stderr);
+  is_drawn_ = false;
+}
+
+ProgressLine::~ProgressLine() { wipe(); }
 
 }  // namespace onnxfs

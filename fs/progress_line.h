@@ -17,8 +17,18 @@ class ProgressLine {
 
   void show(uint64_t done, uint64_t total);
 
+  // Draws a text instead, of which a terminal's line has room for the beginning.
+  void say(const std::string& text);
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  // Before something else is printed on the terminal.
+  void wipe();
+
  private:
   using Clock = std::chrono::steady_clock;
+
+  bool is_time();
 
   std::string what_;
   Clock::time_point begin_ = Clock::now();

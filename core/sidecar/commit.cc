@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 
 #include "core/bytes/error.h"
+#include "core/onnx/data_checksums.h"
 #include "core/sidecar/commit_plan.h"
 #include "core/sidecar/file_set.h"
 #include "core/sidecar/folder.h"
@@ -69,6 +72,7 @@ class Commit {
     remove_all_remains();
     const CommitPlan plan = plan_commit(*model_, edits_);
     add_remarks(plan);
+    const std::set<uint32_t> checksums = edited_files_with_checksums();
     FileSet files(plan, *model_, edits_, options_.progress, disk_);
     try {
       Journal{Journal::Kind::rename, edits_.size(), files.journal_files(folder_)}.write(options_.sidecar, disk_);
@@ -78,6 +82,7 @@ class Commit {
       throw;
     }
     sidecar_->remove();
+    remark_on_checksums(checksums, folder_, plan.relocations);
   }
 
   void write_output() {
@@ -85,6 +90,7 @@ class Commit {
     if (exists(output)) fail(EEXIST, "{} is there already; remove it, or choose another name", output);
     const CommitPlan plan = plan_output(*model_, edits_, output);
     add_remarks(plan);
+    const std::set<uint32_t> checksums = edited_files_with_checksums();
     FileSet files(plan, *model_, edits_, options_.progress, disk_);
     try {
       report_.written = files.put_in_place();
@@ -92,10 +98,12 @@ class Commit {
       files.take_back();
       throw;
     }
+    remark_on_checksums(checksums, filesystem::path(output).parent_path(), plan.relocations);
   }
 
   void patch(Opening opening) {
     InPlaceCommit work(*model_, edits_, opening);
+    const std::set<uint32_t> checksums = edited_files_with_checksums();
     sidecar_->flush();  // it is the redo log
     try {
       if (opening == Opening::ordinary) {
@@ -107,6 +115,7 @@ class Commit {
       throw;
     }
     sidecar_->remove();
+    remark_on_checksums(checksums, folder_, {});
   }
 
   void resume(const Journal& journal) {
@@ -198,6 +207,25 @@ class Commit {
     for (unsigned n = 0;; ++n) {
       const std::string name = data_file_name(path_.filename(), n);
       if (!remove(name) && !exists(folder_ / name)) break;
+    }
+  }
+
+  // Found before anything is written: then the model can still be read.
+  std::set<uint32_t> edited_files_with_checksums() const {
+    std::set<uint32_t> files = data_files_with_checksums(*model_);
+    std::erase_if(files, [this](uint32_t index) { return data_file_patches(*model_, index, edits_).empty(); });
+    return files;
+  }
+
+  // The model's entries are left as they are. Where it says that a file is another one now, they were dropped.
+  void remark_on_checksums(const std::set<uint32_t>& edited, const filesystem::path& folder,
+                           const Relocations& relocations) {
+    for (const uint32_t index : edited) {
+      const std::string& location = model_->catalog().data_files()[index].location;
+      const bool is_written = std::ranges::find(report_.written, (folder / location).string()) != report_.written.end();
+      if (!is_written || relocations.contains(index)) continue;
+      report_.remarks.push_back(
+          fmt::format("the checksum entries of {} in the model are those of what it was before", location));
     }
   }
 

@@ -48,14 +48,17 @@ std::string edits_tsv(const PathOf& path_of, const Edits& edits) {
   return text;
 }
 
+std::string problem_line(const Finding& finding, const Model& model, const PathOf& path_of) {
+  std::string text;
+  if (finding.tensor != Tensor::no_index) text.append(path_of(finding.tensor)).append(": ");
+  text += finding.text;
+  if (finding.offset) text += fmt::format(" (at offset {} of {})", *finding.offset, printable(model.name()));
+  return text;
+}
+
 std::string problems_txt(const Model& model, const PathOf& path_of) {
   std::string text;
-  for (const Finding& finding : model.findings()) {
-    if (finding.tensor != Tensor::no_index) text.append(path_of(finding.tensor)).append(": ");
-    text += finding.text;
-    if (finding.offset) text += fmt::format(" (at offset {} of {})", *finding.offset, printable(model.name()));
-    text += '\n';
-  }
+  for (const Finding& finding : model.findings()) text.append(problem_line(finding, model, path_of)).append("\n");
   return text;
 }
 

@@ -23,8 +23,10 @@ std::string changed_at(const TensorEdit& edit);
 // edits.tsv: a header row, then a row an edited tensor in file order: path (of its .bin), changed parts, and when.
 std::string edits_tsv(const PathOf& path_of, const Edits& edits);
 
-// problems.txt: a line a finding, as known so far: the tensor's path, what is wrong, and the offset of its message.
-// Empty when nothing is.
+// A finding as a line, without its end: the tensor's path, what is wrong, and the offset of its message.
+std::string problem_line(const Finding& finding, const Model& model, const PathOf& path_of);
+
+// problems.txt: a line a finding, as known so far. Empty when nothing is.
 std::string problems_txt(const Model& model, const PathOf& path_of);
 
 }  // namespace onnxfs

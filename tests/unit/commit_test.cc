@@ -264,5 +264,32 @@ TEST_P(RandomCommitTest, PutsEveryEditIntoTheFiles) {
   expect_states(path_, edits.expected());
 }
 
+// The model's entries stay as they are, so that nothing but what was edited changes.
+TEST_F(CommitTest, ChecksumsOfDataFilesThatWereWrittenAreRemarked) {
+  const auto with_checksum = [](std::string_view name, std::string_view location) {
+    return external(testing::tensor(name, testing::type::uint8, {4}),
+                    {{"location", std::string(location)}, {"checksum", std::string(40, '0')}});
+  };
+  const std::string bytes =
+      testing::model(testing::graph({with_checksum("w", "w.bin"), with_checksum("v", "sub/v.bin")})).str();
+  const std::string remark = "the checksum entries of w.bin in the model are those of what it was before";
+  for (const bool in_place : {false, true}) {
+    write_model();
+    folder_.write("m/model.onnx", bytes);
+    write("w", 0, "W");
+    if (!in_place) {
+      const auto remarks = commit_to(folder_.folder("out") + "/model.onnx").remarks;
+      EXPECT_EQ(std::ranges::count(remarks, remark), 1);
+    }
+    EXPECT_EQ(commit_model({.in_place = in_place}).remarks, std::vector<std::string>{remark});
+    EXPECT_EQ(contents(path_), bytes);
+  }
+  files::create_hard_link(folder_ / "m/w.bin", folder_ / "other-name");
+  write("w", 0, "X");
+  const auto moved = commit_model();
+  ASSERT_EQ(moved.remarks.size(), 1u);
+  EXPECT_NE(moved.remarks[0], remark) << "where the model names another file, it claims nothing of it";
+}
+
 }  // namespace
 }  // namespace onnxfs
