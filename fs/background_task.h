@@ -1,17 +1,21 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace onnxfs {
 
-// Work that is done in a thread of its own when it is asked for: once for all that asked since it last began. What the
-// work throws ends the process, so it throws nothing. Any number of threads may ask.
+// Work that is done in a thread of its own when it is asked for: once for all that asked since it last began; and, if
+// it has an interval, when nobody has asked for so long. What the work throws ends the process, so it throws nothing.
+// Any number of threads may ask.
 class BackgroundTask {
  public:
-  explicit BackgroundTask(std::function<void()> work) : work_(std::move(work)), thread_([this] { run(); }) {}
+  explicit BackgroundTask(std::function<void()> work, std::optional<std::chrono::milliseconds> interval = std::nullopt)
+      : work_(std::move(work)), interval_(interval), thread_([this] { run(); }) {}
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
@@ -39,7 +43,9 @@ class BackgroundTask {
     for (;;) {
       {
         std::unique_lock lock(mutex_);
-        asked_or_ending_.wait(lock, [this] { return asked_ || ending_; });
+        const auto is_time = [this] { return asked_ || ending_; };
+        if (interval_) asked_or_ending_.wait_for(lock, *interval_, is_time);
+        else asked_or_ending_.wait(lock, is_time);
         if (ending_) return;
         asked_ = false;
       }
@@ -48,6 +54,7 @@ class BackgroundTask {
   }
 
   std::function<void()> work_;
+  const std::optional<std::chrono::milliseconds> interval_;
   std::mutex mutex_;
   std::condition_variable asked_or_ending_;
   bool asked_ = false;

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -143,6 +144,19 @@ class Filesystem {
 
   // Work that can wait; may take its time. Throws nothing.
   virtual void tidy() noexcept {}
+
+  // Lets go of what has not been used for a while, and how often it is to be asked to; nothing: never. Throws nothing.
+  virtual void let_go() noexcept {}
+  virtual std::optional<std::chrono::milliseconds> let_go_interval() const { return std::nullopt; }
+
+  // About how many bytes it holds.
+  virtual uint64_t memory() const { return 0; }
+
+  // What has edits, by numbers that mean the same in a mount of the same file that is made anew; and what such a one is
+  // told, by whom it takes the place of: the kernel may have cached what is not true any more of these. To be told
+  // after `watch`.
+  virtual std::vector<uint32_t> edited() const { return {}; }
+  virtual void doubt(const std::vector<uint32_t>&) const {}
 
   // Whom a mount tells what has to be done after changes.
   struct Watcher {

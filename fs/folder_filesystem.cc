@@ -1,6 +1,7 @@
 #include "fs/folder_filesystem.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 
 #include <cerrno>
 
@@ -10,10 +11,6 @@
 namespace onnxfs {
 
 namespace {
-
-// So many models are held open at once. Enough for who works with several, few enough to bound memory and descriptors
-// when thousands are walked.
-constexpr size_t most_open = 32;
 
 constexpr int member_shift = 40;
 constexpr uint64_t local_mask = (uint64_t{1} << member_shift) - 1;
@@ -62,11 +59,12 @@ void list_dots(uint64_t self, uint64_t parent, uint64_t offset, const Filesystem
 }  // namespace
 
 FolderFilesystem::FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership,
-                                   OpenModel open_model, std::function<std::string()> status)
+                                   OpenModel open_model, std::function<std::string()> status, FolderLimits limits)
     : members_(folder, mount_point),
       ownership_(ownership),
       open_model_(std::move(open_model)),
-      status_(std::move(status)) {}
+      status_(std::move(status)),
+      limits_(std::move(limits)) {}
 
 const FolderMember* FolderFilesystem::folder_at(uint64_t inode) const {
   const FolderMember& member = members_.member(member_of(inode));
@@ -262,6 +260,7 @@ std::shared_ptr<Filesystem> FolderFilesystem::opened(const FolderMember& model) 
            changed(inode_of(number, local));
          },
          watcher_.untidy});
+    note_opened(model.number, *slot->filesystem);
   } catch (const Error& error) {
     if (error.code() != EINVAL && error.code() != EBADMSG && error.code() != EOVERFLOW) throw;
     slot->filesystem = std::make_shared<FailedFilesystem>(error.what(), model.identity.mtime, ownership_);
@@ -273,26 +272,88 @@ std::shared_ptr<FolderFilesystem::Slot> FolderFilesystem::slot_of(uint32_t numbe
   const std::lock_guard lock(mutex_);
   if (const auto found = slots_.find(number); found != slots_.end()) {
     recently_used_.splice(recently_used_.begin(), recently_used_, found->second.place);
+    found->second.at = limits_.now();
     return found->second.slot;
   }
-  if (slots_.size() >= most_open) drop_one();
+  if (slots_.size() >= limits_.models) drop_one();
   recently_used_.push_front(number);
-  return slots_.emplace(number, Used{std::make_shared<Slot>(), recently_used_.begin()}).first->second.slot;
+  Used used{std::make_shared<Slot>(), recently_used_.begin(), limits_.now()};
+  return slots_.emplace(number, std::move(used)).first->second.slot;
+}
+
+// Of one that was dropped, the kernel may have cached what others have changed since, or what was changed before by
+// other ways than it knows of.
+void FolderFilesystem::note_opened(uint32_t number, const Filesystem& filesystem) const {
+  std::optional<std::vector<uint32_t>> doubted;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto before = dropped_.find(number); before != dropped_.end()) {
+      doubted = std::move(before->second);
+      dropped_.erase(before);
+    }
+    Used& used = slots_.at(number);
+    used.memory = filesystem.memory();
+    memory_ += used.memory;
+    while (memory_ > limits_.memory && drop_one()) {
+    }
+  }
+  if (!doubted) return;
+  filesystem.doubt(*doubted);
+  filesystem.doubt(filesystem.edited());
+}
+
+// With the lock held, as for what follows.
+bool FolderFilesystem::is_in_use(uint32_t number) const {
+  const std::shared_ptr<Slot>& slot = slots_.at(number).slot;
+  return slot.use_count() > 1 ||
+         (slot->filesystem && (slot->filesystem.use_count() > 1 || !slot->filesystem->is_at_rest()));
 }
 
 // The one whose use is longest ago, of those that nobody is using: its edits are on disk, and what a program has open
-// or is about to rename would be lost. With the lock held, since then nobody can begin to use one.
-void FolderFilesystem::drop_one() const {
+// or is about to rename would be lost. False when all are in use.
+bool FolderFilesystem::drop_one() const {
   for (auto number = recently_used_.end(); number != recently_used_.begin();) {
-    --number;
-    const auto used = slots_.find(*number);
-    const Slot& slot = *used->second.slot;
-    if (used->second.slot.use_count() > 1) continue;
-    if (slot.filesystem && (slot.filesystem.use_count() > 1 || !slot.filesystem->is_at_rest())) continue;
-    slots_.erase(used);
-    recently_used_.erase(number);
-    return;
+    if (is_in_use(*--number)) continue;
+    drop(number);
+    return true;
   }
+  return false;
+}
+
+// It ends while the lock is held, since then nobody can begin to use it, nor open it again before it let go of what it
+// has locked.
+void FolderFilesystem::drop(std::list<uint32_t>::iterator number) const {
+  const auto used = slots_.find(*number);
+  const Slot& slot = *used->second.slot;
+  if (slot.filesystem) dropped_.insert_or_assign(*number, slot.filesystem->edited());
+  memory_ -= used->second.memory;
+  slots_.erase(used);
+  recently_used_.erase(number);
+}
+
+void FolderFilesystem::let_go() noexcept {
+  bool any = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = limits_.now();
+    for (auto number = recently_used_.end(); number != recently_used_.begin();) {
+      const auto candidate = std::prev(number);
+      if (now - slots_.at(*candidate).at < limits_.unused) break;
+      if (is_in_use(*candidate)) {
+        number = candidate;
+        continue;
+      }
+      drop(candidate);
+      any = true;
+    }
+  }
+#ifdef __GLIBC__
+  if (any) ::malloc_trim(0);  // what a model took lies in pieces between those of others
+#endif
+}
+
+std::optional<std::chrono::milliseconds> FolderFilesystem::let_go_interval() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(limits_.unused / 4);
 }
 
 }  // namespace onnxfs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -12,10 +13,21 @@
 
 namespace onnxfs {
 
+// What a mounted folder holds open of its models, at most, but for those that are in use.
+struct FolderLimits {
+  using Clock = std::chrono::steady_clock;
+
+  size_t models = 32;           // enough for who works with several, few enough to bound descriptors
+  uint64_t memory = 128 << 20;  // about so many bytes
+  Clock::duration unused = std::chrono::minutes(5);
+  std::function<Clock::time_point()> now = &Clock::now;
+};
+
 // The mount of a folder: its sub-folders, and for each model file in them a folder of its own name that is the mount of
 // that model, without a status of its own. A model is opened when something in it is first asked for, and dropped when
-// others have been asked for since and nobody has a file of it open. A file that cannot be opened as a model is a
-// folder with problems.txt. Models are edited as in mounts of their own; the folder itself is not.
+// nobody has a file of it open, and it has not been asked for in a while or others have since. Its inodes stay what
+// they are: it is opened again. A file that cannot be opened as a model is a folder with problems.txt. Models are
+// edited as in mounts of their own; the folder itself is not.
 //
 // An inode number is the member's number in the upper bits, and in the lower 40 that of the model's own mount. A model
 // file that was replaced or written to is another member with other inodes, so nothing that the kernel knows of the old
@@ -27,7 +39,7 @@ class FolderFilesystem final : public Filesystem {
   // `open_model` makes the mount of the model at a path. `status` gives the content of .onnxfs/status.json.
   using OpenModel = std::function<std::shared_ptr<Filesystem>(const std::string& path)>;
   FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership, OpenModel open_model,
-                   std::function<std::string()> status);
+                   std::function<std::string()> status, FolderLimits limits = {});
 
   Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;
   Entry entry(uint64_t inode) const override;
@@ -46,6 +58,8 @@ class FolderFilesystem final : public Filesystem {
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override;
   void tidy() noexcept override;
+  void let_go() noexcept override;
+  std::optional<std::chrono::milliseconds> let_go_interval() const override;
   void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
 
  private:
@@ -59,7 +73,10 @@ class FolderFilesystem final : public Filesystem {
   const FolderMember* folder_at(uint64_t inode) const;  // null when the inode is in a model
   std::shared_ptr<Filesystem> opened(const FolderMember& model) const;
   std::shared_ptr<Slot> slot_of(uint32_t number) const;
-  void drop_one() const;
+  void note_opened(uint32_t number, const Filesystem& filesystem) const;
+  bool is_in_use(uint32_t number) const;
+  bool drop_one() const;
+  void drop(std::list<uint32_t>::iterator number) const;
   std::vector<std::shared_ptr<Filesystem>> all_open() const;
 
   // The mount of the model that an inode is in; EPERM for what is on disk.
@@ -69,6 +86,7 @@ class FolderFilesystem final : public Filesystem {
   Ownership ownership_;
   OpenModel open_model_;
   std::function<std::string()> status_;
+  const FolderLimits limits_;
   Watcher watcher_;
 
   mutable std::mutex mutex_;                   // guards what follows
@@ -76,8 +94,12 @@ class FolderFilesystem final : public Filesystem {
   struct Used {
     std::shared_ptr<Slot> slot;
     std::list<uint32_t>::iterator place;
+    FolderLimits::Clock::time_point at;  // when it was last asked for
+    uint64_t memory = 0;
   };
   mutable std::unordered_map<uint32_t, Used> slots_;
+  mutable uint64_t memory_ = 0;                                          // of all that are open
+  mutable std::unordered_map<uint32_t, std::vector<uint32_t>> dropped_;  // what had edits in each, when it was
 };
 
 }  // namespace onnxfs

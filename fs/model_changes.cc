@@ -115,6 +115,21 @@ void ModelFilesystem::tidy() noexcept {
   }
 }
 
+uint64_t ModelFilesystem::memory() const {
+  constexpr uint64_t bytes_a_tensor = 600;  // of the catalog and the tree, by measurement
+  return bytes_a_tensor * model().catalog().tensors().size();
+}
+
+std::vector<uint32_t> ModelFilesystem::edited() const {
+  std::vector<uint32_t> tensors;
+  for (const auto& [tensor, edit] : sidecar_->edits().snapshot()) tensors.push_back(tensor);
+  return tensors;
+}
+
+void ModelFilesystem::doubt(const std::vector<uint32_t>& tensors) const {
+  for (const uint32_t tensor : tensors) note_change(layout_.files_of(tensor).front(), true);
+}
+
 void ModelFilesystem::note_change(Place changed, bool is_replaced) const {
   const SharedPayloads& shared = sidecar_->shared_payloads();
   const uint32_t index = tensor_of(changed);

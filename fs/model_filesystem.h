@@ -43,6 +43,9 @@ class ModelFilesystem final : public Filesystem {
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override { sidecar_->flush(); }
   bool is_at_rest() const override { return scratch_.empty(); }
+  uint64_t memory() const override;
+  std::vector<uint32_t> edited() const override;
+  void doubt(const std::vector<uint32_t>& tensors) const override;
   void tidy() noexcept override;
   void watch(Watcher watcher) override {
     watcher_ = std::move(watcher);

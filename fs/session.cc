@@ -174,6 +174,10 @@ bool Session::serve(std::function<void()> on_ready) {
   filesystem.watch({[&invalidator](uint64_t inode) { invalidator.add(inode); },
                     [session = implementation_->session](uint64_t inode) { forget_attributes(session, inode); },
                     [&tidying] { tidying.ask(); }});
+  std::optional<BackgroundTask> letting_go;
+  if (const auto interval = filesystem.let_go_interval()) {
+    letting_go.emplace([&filesystem] { filesystem.let_go(); }, interval);
+  }
   const SignalThread signals(implementation_->mount_point);
   const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
                                                                                  &fuse_loop_cfg_destroy);

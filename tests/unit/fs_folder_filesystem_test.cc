@@ -76,6 +76,34 @@ class FolderFilesystemTest : public ::testing::Test {
                           [] { return "status"; }};
 };
 
+// What is let go of, by a clock that tests turn.
+class FolderLimitsTest : public FolderFilesystemTest {
+ protected:
+  std::shared_ptr<FolderFilesystem> mounted(FolderLimits limits) {
+    limits.now = [this] { return now_; };
+    const Ownership ownership{1000, 2000, 0};
+    auto mount = std::make_shared<FolderFilesystem>(
+        folder_.path(), "/elsewhere", ownership, [this](const std::string& path) { return open_model(path); },
+        [] { return "status"; }, std::move(limits));
+    mount->watch({[this](uint64_t inode) { changed_.insert(inode); }, [](uint64_t) {}, [] {}});
+    return mount;
+  }
+  static uint64_t inode_in(const Filesystem& mount, const std::vector<std::string>& path) {
+    uint64_t inode = root;
+    for (const std::string& name : path) {
+      std::optional<Absence> absence;
+      inode = mount.lookup(inode, name, absence).attributes.st_ino;
+      EXPECT_FALSE(absence) << name;
+    }
+    return inode;
+  }
+  void pass(std::chrono::seconds time) { now_ += time; }
+
+  const std::vector<std::string> first_{"a.onnx", "initializers", "first.bin"};
+  FolderLimits::Clock::time_point now_{std::chrono::hours(1)};
+  std::set<uint64_t> changed_;
+};
+
 TEST_F(FolderFilesystemTest, ShowsFoldersModelsAndWhatIsInThem) {
   std::set<std::string> paths;
   for (const auto& [path, inode] : walk()) {
@@ -342,6 +370,83 @@ TEST_F(FolderFilesystemTest, WhatIsInUseIsKept) {
   EXPECT_EQ(content("a.onnx/initializers/first.bin"), "wxyz");
   EXPECT_NE(find("sub/b.onnx/initializers/new").attributes.st_ino, 0u);
   EXPECT_EQ(opened_, opened);
+}
+
+TEST_F(FolderLimitsTest, WhatIsNotUsedForAWhileIsDropped) {
+  const auto mount = mounted({.unused = std::chrono::seconds(300)});
+  EXPECT_EQ(mount->let_go_interval(), std::chrono::seconds(75));
+  const uint64_t first = inode_in(*mount, first_), b = inode_in(*mount, {"sub", "b.onnx", "initializers"});
+  EXPECT_EQ(opened_, 2);
+  pass(std::chrono::seconds(200));
+  mount->entry(b);
+  mount->let_go();
+  EXPECT_EQ(opened_, 2);
+  pass(std::chrono::seconds(100));
+  mount->let_go();
+  mount->entry(b);
+  EXPECT_EQ(opened_, 2) << "that one was used since";
+  EXPECT_EQ(mount->open(first, O_RDONLY)->content().text(), testing::float_bytes({1})) << "by the inode of before";
+  EXPECT_EQ(opened_, 3);
+  EXPECT_EQ(inode_in(*mount, first_), first);
+  EXPECT_TRUE(changed_.empty()) << "nothing was edited";
+}
+
+TEST_F(FolderLimitsTest, WhatIsInUseIsNotDropped) {
+  const auto mount = mounted({});
+  auto file = mount->open(inode_in(*mount, first_), O_RDWR);
+  mount->create(inode_in(*mount, {"sub", "b.onnx", "initializers"}), "new", 0600, O_WRONLY);
+  pass(std::chrono::hours(1));
+  mount->let_go();
+  file->write(0, bytes("wxyz"));
+  inode_in(*mount, {"sub", "b.onnx", "initializers", "new"});
+  EXPECT_EQ(opened_, 2);
+  file.reset();
+  pass(std::chrono::hours(1));
+  mount->let_go();
+  EXPECT_EQ(mount->open(inode_in(*mount, first_), O_RDONLY)->content().text(), "wxyz");
+  EXPECT_EQ(opened_, 3);
+}
+
+// While it was dropped somebody else may have edited it, or dropped edits of ours; and what was to be told to the
+// kernel at the next opening of a file was forgotten.
+TEST_F(FolderLimitsTest, WhatIsOpenedAgainIsNotBelievedByTheKernel) {
+  const auto mount = mounted({});
+  const uint64_t first = inode_in(*mount, first_);
+  const uint64_t second = inode_in(*mount, {"a.onnx", "initializers", "deep", "second.bin"});
+  mount->open(first, O_RDWR)->write(0, bytes("wxyz"));
+  pass(std::chrono::hours(1));
+  mount->let_go();
+  const std::string path = folder_ / "a.onnx";
+  remove_sidecar(sidecar_path(path));
+  Sidecar::open(Model::open(path), sidecar_path(path), "another")->write(1, 0, bytes("2222"));
+  changed_.clear();
+  const auto now = mount->open(first, O_RDONLY);
+  EXPECT_FALSE(now->keep_cache);
+  EXPECT_EQ(now->content().text(), testing::float_bytes({1}));
+  EXPECT_FALSE(mount->open(second, O_RDONLY)->keep_cache);
+  EXPECT_TRUE(mount->open(second, O_RDONLY)->keep_cache);
+  EXPECT_TRUE(changed_.contains(first));
+  EXPECT_TRUE(changed_.contains(inode_in(*mount, {"a.onnx", "npy", "initializers", "first.npy"})));
+  EXPECT_TRUE(changed_.contains(inode_in(*mount, {"a.onnx", "live", "a.onnx"})));
+}
+
+TEST_F(FolderLimitsTest, LargeModelsAreFewer) {
+  write("large1.onnx", std::vector<std::string>(100, "w"));
+  write("large2.onnx", std::vector<std::string>(100, "w"));
+  const auto mount = mounted({.memory = 100'000});
+  const auto look_into = [&](const std::string& name) { list(*mount, inode_in(*mount, {name})); };
+  look_into("large1.onnx");
+  look_into("a.onnx");
+  look_into("large1.onnx");
+  EXPECT_EQ(opened_, 2) << "both have room";
+  look_into("large2.onnx");
+  look_into("large2.onnx");
+  EXPECT_EQ(opened_, 3);
+  look_into("large1.onnx");
+  EXPECT_EQ(opened_, 4) << "these two have not";
+  write("huge.onnx", std::vector<std::string>(1000, "w"));
+  for (int i = 0; i < 3; ++i) look_into("huge.onnx");
+  EXPECT_EQ(opened_, 5) << "what is too large alone is held all the same";
 }
 
 }  // namespace
