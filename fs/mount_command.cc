@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 
@@ -53,6 +54,13 @@ std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership
                                             [facts] { return folder_status_json(facts); });
 }
 
+// A folder that cannot be listed hides nothing from who mounts.
+bool is_not_empty(const std::string& folder) {
+  std::error_code error;
+  const bool is_empty = std::filesystem::is_empty(folder, error);
+  return !error && !is_empty;
+}
+
 void log_remarks(const Sidecar& sidecar) {
   for (const std::string& remark : sidecar.remarks()) spdlog::warn("{}", remark);
 }
@@ -77,7 +85,12 @@ int mount(const Arguments& arguments) {
                          options.read_only};
   const auto filesystem =
       is_folder ? folder_filesystem(facts, options.ownership()) : model_filesystem(sidecar, facts, options.ownership());
+  const bool hides_files = is_not_empty(facts.mount_point);
   Session session(*filesystem, mount_point, options, facts.model_path);
+  if (hides_files) {
+    std::fprintf(stderr, "onnxfs: %s is not empty; the files in it are hidden while the model is mounted there\n",
+                 facts.mount_point.c_str());
+  }
   if (sidecar) log_remarks(*sidecar);
   Daemon daemon = arguments.foreground ? Daemon::foreground() : Daemon::start();
   if (!arguments.foreground) log_to_syslog();

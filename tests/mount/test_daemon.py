@@ -167,6 +167,8 @@ def test_mount_point_with_files_in_it(model, tmp_path):
     (tmp_path / "mnt" / "kept").write_bytes(b"kept")
     with tried(model, tmp_path / "mnt") as (mount, done):
         assert mount, done.stderr
+        assert (done.stdout, done.stderr) == ("", f"onnxfs: {tmp_path / 'mnt'} is not empty; the files in it are hidden "
+                                                  "while the model is mounted there\n")
         assert "kept" not in os.listdir(mount.path)
     assert (tmp_path / "mnt" / "kept").read_bytes() == b"kept"
 
