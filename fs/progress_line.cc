@@ -7,28 +7,14 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "fs/byte_size.h"
+
 namespace onnxfs {
 
-namespace {
-
-struct Unit {
-  double size;
-  const char* name;
-};
-
-Unit unit_of(double bytes) {
-  for (const Unit unit : {Unit{1e9, "GB"}, Unit{1e6, "MB"}, Unit{1e3, "kB"}}) {
-    if (bytes >= unit.size) return unit;
-  }
-  return {1, "bytes"};
-}
-
-}  // namespace
-
 std::string progress_text(const std::string& what, uint64_t done, uint64_t total, double seconds) {
-  const Unit unit = unit_of(static_cast<double>(total));
+  const ByteUnit unit = byte_unit_of(static_cast<double>(total));
   const double rate = static_cast<double>(done) / std::max(seconds, 1e-3);
-  const Unit rate_unit = unit_of(rate);
+  const ByteUnit rate_unit = byte_unit_of(rate);
   const double left = static_cast<double>(total - std::min(done, total)) / std::max(rate, 1.0);
   return fmt::format("{}: {:.1f} of {:.1f} {}, {:.0f} {}/s, {:.0f} s left", what, static_cast<double>(done) / unit.size,
                      static_cast<double>(total) / unit.size, unit.name, rate / rate_unit.size, rate_unit.name, left);

@@ -8,6 +8,7 @@
 #include "fs/mount_table.h"
 #include "fs/progress_line.h"
 #include "fs/tensor_path.h"
+#include "tests/unit/command_output.h"
 #include "tests/unit/commit_fixture.h"
 
 namespace onnxfs {
@@ -16,37 +17,18 @@ namespace {
 namespace files = std::filesystem;
 using testing::contents;
 using testing::expect_states;
+using testing::output_of;
 
-class EditCommandsTest : public testing::CommitTest {
- protected:
-  // Runs a command, and returns what it printed.
-  std::string run(int (*command)(int, char**), std::vector<std::string> arguments, int expected = 0) {
-    arguments.insert(arguments.begin(), "command");
-    std::vector<char*> values;
-    for (std::string& argument : arguments) values.push_back(argument.data());
-    values.push_back(nullptr);
-    ::testing::internal::CaptureStdout();
-    int status = -1;
-    try {
-      status = command(static_cast<int>(arguments.size()), values.data());
-    } catch (...) {
-      ::testing::internal::GetCapturedStdout();
-      throw;
-    }
-    std::string text = ::testing::internal::GetCapturedStdout();
-    EXPECT_EQ(status, expected) << text;
-    return text;
-  }
-};
+class EditCommandsTest : public testing::CommitTest {};
 
 TEST_F(EditCommandsTest, HelpFitsAScreenAndHasAnExample) {
   for (const auto command : {commit_command, discard_command, status_command}) {
-    const std::string help = run(command, {"--help"});
+    const std::string help = output_of(command, {"--help"});
     EXPECT_LE(std::ranges::count(help, '\n'), 24) << help;
     EXPECT_PRED_FORMAT2(::testing::IsSubstring, "Example:", help);
     ::testing::internal::CaptureStderr();
-    run(command, {}, 2);
-    run(command, {path_, "--no-such-flag"}, 2);
+    output_of(command, {}, 2);
+    output_of(command, {path_, "--no-such-flag"}, 2);
     EXPECT_PRED_FORMAT2(::testing::IsSubstring, "--help", ::testing::internal::GetCapturedStderr());
   }
 }
@@ -54,39 +36,39 @@ TEST_F(EditCommandsTest, HelpFitsAScreenAndHasAnExample) {
 TEST_F(EditCommandsTest, CommitWritesTheEdits) {
   edit_all();
   const auto expected = edited_states();
-  EXPECT_EQ(run(commit_command, {path_}),
+  EXPECT_EQ(output_of(commit_command, {path_}),
             "Committed 6 edited tensors:\n  " + folder_ / "m/w.bin" + "\n  " + path_ + "\n");
   expect_states(path_, expected);
-  EXPECT_EQ(run(commit_command, {path_}), "Nothing is edited in " + path_ + "\n");
+  EXPECT_EQ(output_of(commit_command, {path_}), "Nothing is edited in " + path_ + "\n");
 }
 
 TEST_F(EditCommandsTest, CommitTakesAnOutputASidecarAndAWay) {
   write("raw", 0, "R");
   const auto expected = edited_states();
   files::rename(sidecar_folder(), folder_ / "edits");
-  run(commit_command, {path_, "-o", folder_ / "m/new.onnx", "--sidecar", folder_ / "edits"});
+  output_of(commit_command, {path_, "-o", folder_ / "m/new.onnx", "--sidecar", folder_ / "edits"});
   expect_states(folder_ / "m/new.onnx", expected);
   ::testing::internal::CaptureStderr();
-  run(commit_command, {path_, "-o", folder_ / "m/new.onnx", "--in-place"}, 2);
+  output_of(commit_command, {path_, "-o", folder_ / "m/new.onnx", "--in-place"}, 2);
   ::testing::internal::GetCapturedStderr();
-  run(commit_command, {path_, "--in-place", "--sidecar", folder_ / "edits"});
+  output_of(commit_command, {path_, "--in-place", "--sidecar", folder_ / "edits"});
   expect_states(path_, expected);
   EXPECT_FALSE(files::exists(folder_ / "edits"));
 }
 
 TEST_F(EditCommandsTest, CommitFailsWithASentence) {
-  EXPECT_ERROR(run(commit_command, {folder_ / "none"}), ENOENT, folder_ / "none");
+  EXPECT_ERROR(output_of(commit_command, {folder_ / "none"}), ENOENT, folder_ / "none");
 }
 
 TEST_F(EditCommandsTest, StatusListsTheEdits) {
-  EXPECT_EQ(run(status_command, {path_}), "Nothing is edited in " + path_ + "\n");
+  EXPECT_EQ(output_of(status_command, {path_}), "Nothing is edited in " + path_ + "\n");
   write("raw", 0, "R");
   annotate("raw", {2, 4}, "documented");
-  const std::string text = run(status_command, {path_});
+  const std::string text = output_of(status_command, {path_});
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "1 edited tensor in " + sidecar_folder(), text);
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "\ninitializers/raw.bin\tpayload,shape,doc_string\t2", text);
 
-  const auto json = nlohmann::json::parse(run(status_command, {path_, "--json"}));
+  const auto json = nlohmann::json::parse(output_of(status_command, {path_, "--json"}));
   EXPECT_EQ(json["edits"].size(), 1U);
   EXPECT_EQ(json["edits"][0]["path"], "initializers/raw.bin");
   EXPECT_TRUE(json["holder"].is_null());
@@ -98,45 +80,46 @@ TEST_F(EditCommandsTest, StatusNamesWhoEdits) {
   write("raw", 0, "R");
   const auto writer = Sidecar::open(Model::open(path_), sidecar_folder(), "/mnt/point");
   writer->acquire();
-  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "Being edited by /mnt/point\n", run(status_command, {path_}));
-  EXPECT_EQ(nlohmann::json::parse(run(status_command, {path_, "--json"}))["holder"], "/mnt/point");
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "Being edited by /mnt/point\n", output_of(status_command, {path_}));
+  EXPECT_EQ(nlohmann::json::parse(output_of(status_command, {path_, "--json"}))["holder"], "/mnt/point");
 }
 
 TEST_F(EditCommandsTest, StatusSaysWhyEditsCannotBeListed) {
   write("raw", 0, "R");
   folder_.write("m/model.onnx", testing::model(testing::graph({testing::scalar("other")})).str());
-  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "onnxfs discard", run(status_command, {path_}, 1));
-  EXPECT_FALSE(nlohmann::json::parse(run(status_command, {path_, "--json"}, 1))["problem"].is_null());
-  EXPECT_ERROR(run(status_command, {folder_ / "none"}), ENOENT, folder_ / "none");
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "onnxfs discard", output_of(status_command, {path_}, 1));
+  EXPECT_FALSE(nlohmann::json::parse(output_of(status_command, {path_, "--json"}, 1))["problem"].is_null());
+  EXPECT_ERROR(output_of(status_command, {folder_ / "none"}), ENOENT, folder_ / "none");
 }
 
 TEST_F(EditCommandsTest, DiscardDropsAllEdits) {
   edit_all();
   const std::string before = contents(path_);
-  EXPECT_EQ(run(discard_command, {path_}), "The edits of " + path_ + " are gone\n");
+  EXPECT_EQ(output_of(discard_command, {path_}), "The edits of " + path_ + " are gone\n");
   EXPECT_FALSE(has_sidecar());
   EXPECT_TRUE(contents(path_) == before);
-  EXPECT_EQ(run(discard_command, {path_}), "Nothing is edited in " + path_ + "\n");
+  EXPECT_EQ(output_of(discard_command, {path_}), "Nothing is edited in " + path_ + "\n");
 }
 
 TEST_F(EditCommandsTest, DiscardNeedsNoModelThatFits) {
   write("raw", 0, "R");
   folder_.write("m/model.onnx", "no model");
-  run(discard_command, {path_});
+  output_of(discard_command, {path_});
   EXPECT_FALSE(has_sidecar());
 }
 
 TEST_F(EditCommandsTest, DiscardDropsWhatIsNamed) {
   write("raw", 0, "R");
   write("v", 0, "V");
-  EXPECT_ERROR(run(discard_command, {path_, "initializers/raw.bin", "initializers/none.bin"}), ENOENT,
+  EXPECT_ERROR(output_of(discard_command, {path_, "initializers/raw.bin", "initializers/none.bin"}), ENOENT,
                "initializers/none.bin");
-  EXPECT_ERROR(run(discard_command, {path_, "initializers/large.bin"}), ENOENT, "initializers/large.bin is not edited");
-  EXPECT_EQ(run(discard_command, {path_, "initializers/raw.bin"}), "initializers/raw.bin is as it was\n");
+  EXPECT_ERROR(output_of(discard_command, {path_, "initializers/large.bin"}), ENOENT,
+               "initializers/large.bin is not edited");
+  EXPECT_EQ(output_of(discard_command, {path_, "initializers/raw.bin"}), "initializers/raw.bin is as it was\n");
   const auto left = edited_states();
   EXPECT_EQ(left[1].payload, "rrrrrrrr");
   EXPECT_EQ(left[6].payload, "Vvvvvvvv");
-  run(discard_command, {path_, "initializers/v.json"});
+  output_of(discard_command, {path_, "initializers/v.json"});
   EXPECT_FALSE(has_sidecar());
 }
 
@@ -144,28 +127,28 @@ TEST_F(EditCommandsTest, DiscardIsRefusedWhileTheEditsAreBeingMade) {
   write("raw", 0, "R");
   const auto writer = Sidecar::open(Model::open(path_), sidecar_folder(), "/mnt/point");
   writer->acquire();
-  EXPECT_ERROR(run(discard_command, {path_}), EBUSY, "/mnt/point");
-  EXPECT_ERROR(run(discard_command, {path_, "initializers/raw.bin"}), EBUSY, "/mnt/point");
+  EXPECT_ERROR(output_of(discard_command, {path_}), EBUSY, "/mnt/point");
+  EXPECT_ERROR(output_of(discard_command, {path_, "initializers/raw.bin"}), EBUSY, "/mnt/point");
 }
 
 TEST_F(EditCommandsTest, DiscardKeepsTheRedoLogOfACommitInPlace) {
   write("raw", 0, "R");
   Journal{Journal::Kind::in_place, 1, {{"model.onnx", files::file_size(path_), 0}}}.write(sidecar_folder(), disk_);
-  EXPECT_ERROR(run(discard_command, {path_}), EINPROGRESS, "run onnxfs commit");
+  EXPECT_ERROR(output_of(discard_command, {path_}), EINPROGRESS, "run onnxfs commit");
   EXPECT_TRUE(has_sidecar());
-  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "was interrupted", run(status_command, {path_}, 1));
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "was interrupted", output_of(status_command, {path_}, 1));
 }
 
 TEST_F(EditCommandsTest, DiscardDropsAnInterruptedOrDamagedCommit) {
   write("raw", 0, "R");
   folder_.write("m/.w.bin.onnxfs-commit", "remains");
   Journal{Journal::Kind::rename, 1, {{"w.bin", 7, 1}}}.write(sidecar_folder(), disk_);
-  run(discard_command, {path_});
+  output_of(discard_command, {path_});
   EXPECT_FALSE(has_sidecar());
   EXPECT_EQ(files_in(folder_ / "m").size(), 3U);
   write("raw", 0, "R");
   folder_.write("m/model.onnx.sidecar/commit.journal", "damaged");
-  run(discard_command, {path_});
+  output_of(discard_command, {path_});
   EXPECT_FALSE(has_sidecar());
 }
 

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include "core/bytes/utf8.h"
+#include "core/views/listing.h"
+#include "core/views/tensor_json.h"
+#include "fs/byte_size.h"
+#include "fs/tensor_list.h"
+#include "fs/text_table.h"
+
+namespace onnxfs {
+
+namespace {
+
+using Align = TextTable::Align;
+
+std::string count_text(uint64_t tensors) { return fmt::format("{} tensor{}", tensors, tensors == 1 ? "" : "s"); }
+
+std::string place_of(const Model& model, const Tensor& tensor, const TensorEdit* edit) {
+  if (!tensor.in_one_piece || tensor.broken() || (edit != nullptr && edit->payload)) return "-";
+  return fmt::format("{}+{}", printable(model.file_name_of(tensor)), tensor.data.begin);
+}
+
+// What there is to say besides, in few words or in all.
+std::string remarks_on(const EditedModel& model, const ListedTensor& listed, bool is_long) {
+  const Tensor& tensor = model.tensor(listed.tensor);
+  std::string text;
+  const auto add = [&text](const std::string& remark) { text.append(text.empty() ? "" : "; ").append(remark); };
+  if (const TensorEditPtr edit = model.edit(listed.tensor)) {
+    add(is_long ? fmt::format("edited: {}", changed_parts(*edit)) : "edited");
+  }
+  if (is_long && !tensor.name.empty() && !listed.path.ends_with(fmt::format("/{}", tensor.name))) {
+    add(fmt::format("name: {}", printable(tensor.name)));
+  }
+  if (const std::string problem = model.model()->problem(listed.tensor); !problem.empty()) {
+    add(is_long ? fmt::format("broken: {}", printable(problem)) : "broken");
+  }
+  return text;
+}
+
+std::string percent(uint64_t part, uint64_t whole) {
+  return fmt::format("{:.1f}%", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+void add_drawn(TextTable& table, const std::string& title, const std::vector<Total>& totals, uint64_t whole) {
+  constexpr unsigned longest_bar = 30;
+  uint64_t largest = 0;
+  for (const Total& total : totals) largest = std::max(largest, total.nbytes);
+  table.add({title, "tensors", "size", "share"});
+  for (const Total& total : totals) {
+    table.add({total.of, fmt::to_string(total.tensors), byte_size_text(total.nbytes), percent(total.nbytes, whole),
+               bar(total.nbytes, largest, longest_bar)});
+  }
+}
+
+}  // namespace
+
+std::string list_text(const EditedModel& model, const TensorList& list, bool is_long) {
+  TextTable table({Align::left, Align::left, Align::left, Align::right, Align::left, Align::left, Align::left});
+  if (!list.tensors.empty()) table.add({"path", "dtype", "shape", "size", "storage", is_long ? "place" : ""});
+  for (const ListedTensor& listed : list.tensors) {
+    const Tensor& tensor = model.tensor(listed.tensor);
+    const TensorEditPtr edit = model.edit(listed.tensor);
+    const std::string size = is_long ? fmt::to_string(listed.nbytes) : byte_size_text(listed.nbytes);
+    std::vector<std::string> row{listed.path, std::string(dtype_word(tensor)), shape_json(tensor, edit.get()), size,
+                                 std::string(storage_word(tensor, edit.get()))};
+    if (is_long) row.push_back(place_of(*model.model(), tensor, edit.get()));
+    row.push_back(remarks_on(model, listed, is_long));
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string totals_text(const TensorList& list) {
+  const Total all = list.by_dtype.all();
+  TextTable table({Align::left, Align::right, Align::right});
+  for (const Total& total : sorted(list.by_dtype.list(), ListOrder::size)) {
+    table.add({fmt::format("  {}", total.of), count_text(total.tensors), byte_size_text(total.nbytes)});
+  }
+  return fmt::format("{}, {}\n{}", count_text(all.tensors), byte_size_text(all.nbytes), table.text());
+}
+
+std::string drawn_totals_text(const TensorList& list, ListOrder order) {
+  const Total all = list.by_dtype.all();
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
+  add_drawn(table, "dtype", sorted(list.by_dtype.list(), order), all.nbytes);
+  table.add({});
+  add_drawn(table, "layer", sorted(list.by_layer.list(), order), all.nbytes);
+  return fmt::format("{}, {}\n\n{}", count_text(all.tensors), byte_size_text(all.nbytes), table.text());
+}
+
+}  // namespace onnxfs
