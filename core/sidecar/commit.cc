@@ -12,6 +12,7 @@
 #include "core/bytes/error.h"
 #include "core/onnx/data_checksums.h"
 #include "core/sidecar/commit_plan.h"
+#include "core/sidecar/data_file_name.h"
 #include "core/sidecar/file_set.h"
 #include "core/sidecar/folder.h"
 #include "core/sidecar/in_place.h"

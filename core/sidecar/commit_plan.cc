@@ -1,7 +1,6 @@
 #include "core/sidecar/commit_plan.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "core/bytes/error.h"
 #include "core/sidecar/checked_copy.h"
+#include "core/sidecar/data_file_name.h"
 #include "core/sidecar/file_use.h"
 #include "core/sidecar/folder.h"
 
@@ -189,10 +189,6 @@ class OutputPlanner : Planner {
   }
 };
 
-bool is_plain(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' || c == '-' || c == '_';
-}
-
 }  // namespace
 
 uint64_t CommitPlan::size() const {
@@ -205,20 +201,6 @@ CommitPlan plan_commit(const Model& model, const Edits& edits) { return CommitPl
 
 CommitPlan plan_output(const Model& model, const Edits& edits, const std::string& output) {
   return OutputPlanner(model, edits, output).run();
-}
-
-std::string data_file_name(const std::string& model_name, unsigned n) {
-  constexpr size_t longest = 200;
-  std::string name;
-  for (const char c : model_name.substr(0, longest)) {
-    // Some readers refuse a location with ".." anywhere in it.
-    const bool good = is_plain(c) && !(c == '.' && (name.empty() || name.back() == '.'));
-    name += good ? c : '_';
-  }
-  if (name.back() == '.') name.back() = '_';
-  // Two models must not have one name for their data.
-  if (name != model_name) name += fmt::format("-{:016x}", XXH3_64bits(model_name.data(), model_name.size()));
-  return n == 0 ? name + ".data" : fmt::format("{}-{}.data", name, n);
 }
 
 }  // namespace onnxfs

@@ -38,7 +38,4 @@ CommitPlan plan_commit(const Model& model, const Edits& edits);
 // bytes is taken as it is; to find that out, those of the right size are read.
 CommitPlan plan_output(const Model& model, const Edits& edits, const std::string& output);
 
-// The n-th name, from 0, for data of a model: "model.onnx.data", "model.onnx-1.data" …
-std::string data_file_name(const std::string& model_name, unsigned n);
-
 }  // namespace onnxfs

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/sidecar/commit_plan.h"
+#include "core/sidecar/data_file_name.h"
 #include "tests/unit/commit_fixture.h"
 
 namespace onnxfs {
