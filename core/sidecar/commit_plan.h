@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/bytes/file_source.h"
+#include "core/views/export_plan.h"
 #include "core/views/live_model.h"
 
 namespace onnxfs {
@@ -25,8 +26,10 @@ struct CommitPlan {
 
   std::vector<File> data_files;
   std::optional<File> model;
-  Relocations relocations;  // that `model` has in it
-  std::vector<std::string> remarks;
+  Relocations relocations = {};  // that `model` has in it
+  Moves moves = {};              // likewise, of a model that is exported
+  std::vector<std::string> remarks = {};
+  std::string if_no_room = "edits of one size can be committed with --in-place";  // what to do then
 
   uint64_t size() const;
 };

@@ -43,10 +43,8 @@ void require_room(const CommitPlan& plan) {
     if (::statvfs(need.folder.c_str(), &room) != 0 || room.f_blocks == 0) continue;
     const auto free = checked_multiply(room.f_bavail, room.f_frsize);
     if (free && *free < need.bytes) {
-      fail(ENOSPC,
-           "the new files take {} bytes in {}, and {} are free there; edits of one size can be committed with "
-           "--in-place",
-           need.bytes, need.folder, *free);
+      fail(ENOSPC, "the new files take {} bytes in {}, and {} are free there; {}", need.bytes, need.folder, *free,
+           plan.if_no_room);
     }
   }
 }
@@ -60,7 +58,7 @@ FileSet::FileSet(const CommitPlan& plan, const Model& model, const Edits& edits,
   for (const CommitPlan::File& file : plan.data_files) add(file, progress, total);
   if (!plan.model) return;
   add(*plan.model, progress, total);
-  require_edits_in(files_.back()->open(), plan.model->content, model, edits, plan.relocations);
+  require_edits_in(files_.back()->open(), plan.model->content, model, edits, plan.relocations, plan.moves);
 }
 
 void FileSet::add(const CommitPlan::File& file, const Progress& progress, uint64_t total) {

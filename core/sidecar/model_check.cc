@@ -38,11 +38,12 @@ TensorFields fields_of(wire::Window& window, std::span<const ByteRange> pieces) 
 class ModelCheck {
  public:
   ModelCheck(const std::shared_ptr<const FileSource>& written, const Rope& content, const Model& model,
-             const Edits& edits, const Relocations& relocations)
+             const Edits& edits, const Relocations& relocations, const Moves& moves)
       : content_(content),
         model_(model),
         edits_(edits),
         relocations_(relocations),
+        moves_(moves),
         file_(written),
         window_(written),
         old_window_(model.file()),
@@ -68,6 +69,7 @@ class ModelCheck {
     const std::span<const int64_t> dims = edit.dims ? std::span<const int64_t>(*edit.dims) : was().dims;
     if (!std::ranges::equal(is().dims, dims)) fail_with("another shape");
     if (edit.doc_string) check_doc_string(*edit.doc_string);
+    if (const auto move = moves_.find(index_); move != moves_.end()) return check_move(move->second);
     if (was().broken() || was().storage == Storage::delayed) return;
     if (was().storage == Storage::external) return check_reference();
     if (is().broken()) fail_with(catalog_.findings()[is().problem].text);
@@ -105,6 +107,20 @@ class ModelCheck {
     }
   }
 
+  void check_move(const Move& move) {
+    if (move.location.empty()) {
+      if (is().storage == Storage::external) fail_with("external data");
+      if (is().broken()) fail_with(catalog_.findings()[is().problem].text);
+      if (!move.payload.empty()) check_payload(with_clear_padding(is(), move.payload));
+      return;
+    }
+    if (is().storage != Storage::external) fail_with("no external data");
+    const ExternalReference now = parse_external(window_, fields_of(window_, catalog_.pieces(is())).external_data);
+    if (now.location != move.location || now.offset != move.offset || now.length != move.payload.size()) {
+      fail_with("another place in its data file");
+    }
+  }
+
   [[noreturn]] void fail_with(std::string_view what) const {
     if (index_ >= model_.catalog().tensors().size())
       fail(EIO, "the new {} has {}; it was not put in place", model_.name(), what);
@@ -115,6 +131,7 @@ class ModelCheck {
   const Model& model_;
   const Edits& edits_;
   const Relocations& relocations_;
+  const Moves& moves_;
   SourcePtr file_;
   wire::Window window_;
   wire::Window old_window_;
@@ -129,8 +146,8 @@ class ModelCheck {
 }  // namespace
 
 void require_edits_in(const std::shared_ptr<const FileSource>& written, const Rope& content, const Model& model,
-                      const Edits& edits, const Relocations& relocations) {
-  ModelCheck(written, content, model, edits, relocations).run();
+                      const Edits& edits, const Relocations& relocations, const Moves& moves) {
+  ModelCheck(written, content, model, edits, relocations, moves).run();
 }
 
 }  // namespace onnxfs

@@ -19,6 +19,8 @@ using wire::Field;
 using wire::Reader;
 using wire::Type;
 
+constexpr uint64_t is_external = 1;  // TensorProto.DataLocation
+
 bool is_tensor_message(const Tensor& tensor) {
   return tensor.storage != Storage::attribute && tensor.storage != Storage::keys && tensor.storage != Storage::delayed;
 }
@@ -33,6 +35,34 @@ Rope encode_text(uint32_t number, std::string_view text) {
   std::string bytes;
   wire::append_header(bytes, number, text.size());
   return Rope::of(bytes.append(text));
+}
+
+std::string encode_entry(std::string_view key, std::string_view value) {
+  std::string entry, bytes;
+  wire::append_header(entry, field::entry::key, key.size());
+  entry += key;
+  wire::append_header(entry, field::entry::value, value.size());
+  entry += value;
+  wire::append_header(bytes, field::tensor::external_data, entry.size());
+  return bytes += entry;
+}
+
+// Whether a field of a TensorProto holds data, or says where they are.
+bool is_about_data(const Field& old) {
+  using namespace field::tensor;
+  switch (old.number) {
+    case raw_data:
+    case string_data:
+    case external_data: return old.type == Type::bytes;
+    case float_data: return old.type == Type::bytes || old.type == Type::fixed32;
+    case double_data: return old.type == Type::bytes || old.type == Type::fixed64;
+    case int32_data:
+    case int64_data:
+    case uint64_data: return old.type == Type::bytes || old.type == Type::varint;
+    // Any other number is an unknown field to protobuf.
+    case data_location: return old.type == Type::varint && static_cast<int32_t>(old.value) >> 1 == 0;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -104,14 +134,22 @@ void TensorRewriter::set_doc_string(const Tensor& tensor, const std::string& tex
 }
 
 void TensorRewriter::set_location(const Tensor& tensor, std::string_view location) {
-  std::string key, value;
-  wire::append_header(key, field::entry::key, 8);
-  key += "location";
-  wire::append_header(value, field::entry::value, location.size());
-  value += location;
-  Rope entry = encode_text(field::tensor::external_data, key + value);
+  Rope entry = Rope::of(encode_entry("location", location));
   replace_fields(
       tensor, [this](const Field& old) { return names_file(old); }, std::move(entry), Otherwise::last);
+}
+
+void TensorRewriter::set_external(const Tensor& tensor, std::string_view location, uint64_t offset, uint64_t length) {
+  std::string bytes = encode_entry("location", location);
+  bytes += encode_entry("offset", fmt::to_string(offset));
+  bytes += encode_entry("length", fmt::to_string(length));
+  wire::append_tag(bytes, field::tensor::data_location, Type::varint);
+  wire::append_varint(bytes, is_external);
+  replace_fields(tensor, is_about_data, Rope::of(std::move(bytes)), Otherwise::last);
+}
+
+void TensorRewriter::set_raw_data(const Tensor& tensor, const Rope& payload) {
+  replace_fields(tensor, is_about_data, payload.empty() ? Rope() : encode_raw_data(payload), Otherwise::last);
 }
 
 bool TensorRewriter::names_file(const Field& entry) {

@@ -31,6 +31,12 @@ class TensorRewriter {
   // checksum, a base path, and ONNX Runtime's prepacked copies.
   void set_location(const Tensor& tensor, std::string_view location);
 
+  // Moves the data of a TensorProto: all of its fields that hold or name data, in use or not, make way for what is said
+  // here. Of external data that is a location, an offset and a length, which all readers know, and nothing else;
+  // without any bytes, raw_data is left out, as readers want it of a tensor without elements.
+  void set_external(const Tensor& tensor, std::string_view location, uint64_t offset, uint64_t length);
+  void set_raw_data(const Tensor& tensor, const Rope& payload);
+
   wire::Window& window() noexcept { return window_; }
   std::vector<wire::Splice> take() && { return std::move(splices_); }
 

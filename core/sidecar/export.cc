@@ -1,0 +1,109 @@
+#include "core/sidecar/export.h"
+
+#include <cerrno>
+#include <filesystem>
+
+#include "core/bytes/error.h"
+#include "core/sidecar/commit_plan.h"
+#include "core/sidecar/data_file_name.h"
+#include "core/sidecar/file_set.h"
+#include "core/sidecar/file_use.h"
+#include "core/sidecar/folder.h"
+#include "core/views/safetensors.h"
+
+namespace onnxfs {
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+// Protobuf's readers stop at this size.
+constexpr uint64_t largest_readable = 0x7fff'ffff;
+
+void require_free(const std::string& path) {
+  if (exists(path)) fail(EEXIST, "{} is there already; remove it, or choose another name", path);
+}
+
+void require_readable_size(const Rope& content, const std::string& output, const ExportOptions& options) {
+  if (content.size() <= largest_readable) return;
+  fail(EFBIG, "{} would have {} bytes, and readers take no model of more than {}; {}", output, content.size(),
+       largest_readable,
+       options.all_in_model ? "use --external"
+       : options.attributes ? "use a smaller --size-threshold"
+                            : "use --attributes, so that tensors of nodes go into data files too");
+}
+
+// A node names its file itself, which is the same only if it is found from the output's folder too.
+void require_delayed_reached(const Model& model, const std::string& folder) {
+  for (const Tensor& tensor : model.catalog().tensors()) {
+    if (tensor.storage != Storage::delayed || tensor.data_file == Tensor::no_index) continue;
+    const DataFile& file = model.catalog().data_files()[tensor.data_file];
+    if (file.source && is_reached_from(folder, file.location, file.source->identity())) continue;
+    fail(EINVAL, "node \"{}\" names the file \"{}\", which is not in {}; export into the folder of the model",
+         tensor.leaf, file.location, folder);
+  }
+}
+
+std::vector<std::string> write(const CommitPlan& plan, const Model& model, const Edits& edits, const Progress& progress,
+                               Disk& disk) {
+  FileSet files(plan, model, edits, progress, disk);
+  if (progress) progress(plan.size(), plan.size());  // the last chance to stop
+  try {
+    return files.put_in_place();
+  } catch (...) {
+    files.take_back();
+    throw;
+  }
+}
+
+CommitPlan empty_plan() {
+  CommitPlan plan;
+  plan.if_no_room = "make room, or write to another place";
+  return plan;
+}
+
+}  // namespace
+
+ExportReport export_model(const Model& model, const Edits& edits, const std::string& output,
+                          const ExportOptions& options, const LocationOf& location_of, const Progress& progress,
+                          Disk& disk) {
+  if (model.root() != Root::model) {
+    fail(EINVAL, "{} is no model but a {}, which has no data files; it can be exported with --safetensors",
+         model.path(), name_of(model.root()));
+  }
+  const filesystem::path target = filesystem::absolute(output);
+  const filesystem::path folder = target.parent_path();
+  require_free(target);
+  require_delayed_reached(model, folder);
+
+  ExportPlan exported = plan_export(model, edits, options, location_of);
+  CommitPlan plan = empty_plan();
+  ExportReport report{target, 0, {}, 0, exported.moved_tensors};
+  for (const ExportPlan::DataFile& file : exported.data_files) {
+    const std::string path = folder / require_portable_location(file.location);
+    if (path == target) fail(EINVAL, "{} cannot be both the model and its data file", path);
+    require_free(path);
+    report.data_files.push_back(path);
+    report.data_bytes += file.content.size();
+    plan.data_files.push_back({path, file.content, model.file()});
+  }
+  plan.model = {target, exported_model(model, edits, exported), model.file()};
+  require_readable_size(plan.model->content, target, options);
+  report.output_bytes = plan.model->content.size();
+  plan.moves = std::move(exported.moves);
+  write(plan, model, edits, progress, disk);
+  return report;
+}
+
+ExportReport export_safetensors(const std::shared_ptr<const Model>& model, const Edits& edits, const PathOf& path_of,
+                                const std::string& output, const Progress& progress, Disk& disk) {
+  const std::string target = filesystem::absolute(output);
+  require_free(target);
+  require_sound(*model);
+  CommitPlan plan = empty_plan();
+  plan.data_files.push_back({target, safetensors(model, edits, path_of), model->file()});
+  write(plan, *model, edits, progress, disk);
+  return {target, plan.size(), {}, 0, 0};
+}
+
+}  // namespace onnxfs
