@@ -13,6 +13,7 @@ int umount_command(int count, char** arguments);
 int check_command(int count, char** arguments);
 int commit_command(int count, char** arguments);
 int discard_command(int count, char** arguments);
+int export_command(int count, char** arguments);
 int ls_command(int count, char** arguments);
 int status_command(int count, char** arguments);
 

@@ -8,6 +8,7 @@
 #include "fs/command_table.h"
 #include "fs/commands.h"
 #include "fs/log.h"
+#include "fs/open_files.h"
 
 namespace {
 
@@ -28,6 +29,7 @@ bool is_mistyped(const std::string& word) {
 int main(int count, char** arguments) {
   using namespace onnxfs;
   log_to_terminal();
+  allow_many_files();
   const bool for_mount = count > 0 && is_name_of_mount_helper(arguments[0]);
   const std::string word = count > 1 ? arguments[1] : "";
   const Command* command = for_mount ? nullptr : find_command(word);

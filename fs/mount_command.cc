@@ -1,5 +1,4 @@
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 
 #include <cstdio>
 #include <ctime>
@@ -26,14 +25,6 @@ struct Arguments {
   std::string sidecar;
   bool foreground = false;
 };
-
-// A model may keep each tensor in a file of its own, and all of them stay open.
-void allow_many_files() {
-  rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::shared_ptr<Filesystem> model_filesystem(const std::shared_ptr<Sidecar>& sidecar, const MountFacts& facts,
                                              Ownership ownership) {
@@ -67,7 +58,6 @@ void log_remarks(const Sidecar& sidecar) {
 
 int mount(const Arguments& arguments) {
   namespace files = std::filesystem;
-  allow_many_files();
   MountOptions options = MountOptions::parse(arguments.options);
   std::error_code ignored;  // Model::open says what is wrong with a path
   const bool is_folder = files::is_directory(arguments.model, ignored);
