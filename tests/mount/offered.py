@@ -7,7 +7,7 @@ from mounting import onnxfs
 HELP = {"-h", "--help"}
 
 # Documented ahead of the program.
-AHEAD = {"ls", "stats", "diff", "export", "check --json"}
+AHEAD = {"stats", "diff"}
 
 
 def help_of(*command):

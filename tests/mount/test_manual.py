@@ -1,9 +1,11 @@
 """The man page: its commands run, and it has the commands and options that the program has, and no others."""
 
+import inspect
 import re
 import shutil
 
 import pytest
+import test_posix
 from mounting import REPOSITORY, run
 from offered import HELP, commands, hold_to_help
 
@@ -45,6 +47,15 @@ def test_synopsis():
     assert list(lines) == list(parts)
     for command, form in lines.items():
         assert flags(form) - listed_flags(parts[command]) == set(), command
+
+
+def test_what_it_says_of_posix():
+    """A sentence a test, in their order: that test's own."""
+    told = re.search(r"^\.Ss POSIX\n(.*)", section("THE MOUNT"), re.MULTILINE | re.DOTALL)[1]
+    sentences = [" ".join(item.split()) for item in re.findall(r"^\.It\n((?:[^.].*\n)+)", told, re.MULTILINE)]
+    tests = [function for name, function in vars(test_posix).items() if name.startswith("test_")]
+    assert len(tests) >= 30
+    assert [sentence.replace(r"\(dq", '"') for sentence in sentences] == [inspect.getdoc(test) for test in tests]
 
 
 def examples():
