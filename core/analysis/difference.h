@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/analysis/moments.h"
+#include "core/analysis/workers.h"
+#include "core/bytes/rope.h"
+#include "core/onnx/data_type.h"
+
+namespace onnxfs {
+
+// Which elements count as changed, as numpy.isclose(B, A, rtol, atol, equal_nan) has it: A, the first one, is the
+// reference. A finite b is close to a finite a when |b − a| ≤ atol + rtol × |a|; infinities are close when they are
+// equal, and NaNs when `equal_nan`. Beyond numpy, an element is always close to one of the same type and bits, so
+// equal bytes are no change, a NaN in them included.
+struct Tolerance {
+  double relative = 0;
+  double absolute = 0;
+  bool equal_nan = false;
+
+  bool any() const noexcept { return relative != 0 || absolute != 0; }
+};
+
+// How far apart the numbers of two tensors are. A complex number is two, its parts.
+//
+// `changed` is exact, for integers of 64 bits too, and between types: no two different numbers are taken for equal. The
+// sums are within about 1e-13 of what exact arithmetic gives, relative to the sum of magnitudes; squares of doubles
+// past 1e154 are infinite.
+struct Difference {
+  bool bytes_equal = false;  // of one type: then nothing else is computed
+  uint64_t numbers = 0;
+  uint64_t changed = 0;
+  uint64_t new_nan = 0;       // NaN in B where A has none
+  uint64_t new_infinite = 0;  // likewise
+
+  // Of the pairs that are both finite.
+  uint64_t finite = 0;
+  double max_absolute = 0;  // |b - a|
+  CompensatedSum absolute;
+  CompensatedSum squared;  // (b - a)²
+  CompensatedSum a_squared, b_squared, products;
+
+  double mean_absolute() const noexcept;
+  double relative_l2() const noexcept;  // |b - a| / |a|; 0 when both are, infinite when a alone is
+  double cosine() const noexcept;       // a·b / (|a| |b|); NaN when one of them is 0
+  double sqnr() const noexcept;         // 10 log10(|a|² / |b - a|²), in dB; infinite when nothing differs
+
+  void add(const Difference& other);
+};
+
+// One side of a comparison.
+struct Compared {
+  Rope payload;
+  const DataType* type;  // null for an unknown one, whose bytes are compared
+};
+
+// Whether elements of two types, null for an unknown one, can be compared: they are of one type, or both are numbers.
+bool can_compare(const DataType* a, const DataType* b);
+
+// Of two payloads of as many elements, whose types can be compared and which are not strings. Bytes that are equal are
+// not looked at as numbers, but where others of the tensor differ and their squares are needed. Throws Error as reading
+// does.
+Difference difference_between(const Compared& a, const Compared& b, uint64_t elements, const Tolerance& tolerance,
+                              Workers& workers);
+
+// Of two payloads of strings: `numbers` is the count of strings, `changed` of those that differ in some byte. Throws
+// Error(EIO) when one of them is not of `elements` strings.
+Difference string_difference_between(const Rope& a, const Rope& b, uint64_t elements, Workers& workers);
+
+}  // namespace onnxfs

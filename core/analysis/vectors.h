@@ -1,0 +1,41 @@
+// Vectors of four numbers for the inner loops, as GCC and Clang have them for any machine: what it has no instruction
+// for, the compiler does in halves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+// Compiles a function once more for AVX2; which one runs is found when the program starts. The two give the same bits:
+// AVX2 alone has no fused multiply-add. Needs the indirect functions of glibc.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+#define ONNXFS_VECTORISED __attribute__((target_clones("avx2", "default")))
+#else
+#define ONNXFS_VECTORISED
+#endif
+
+#define ONNXFS_INLINE [[gnu::always_inline]] inline
+
+namespace onnxfs {
+
+constexpr size_t lanes = 4;
+typedef double Doubles __attribute__((vector_size(32)));
+typedef int64_t Masks __attribute__((vector_size(32)));  // of a comparison: -1 where it is true, else 0
+typedef int32_t Integers __attribute__((vector_size(16)));
+
+// From and to any address.
+ONNXFS_INLINE void load(const double* from, Doubles& to) { std::memcpy(&to, from, sizeof to); }
+ONNXFS_INLINE void store(const Integers& from, int32_t* to) { std::memcpy(to, &from, sizeof from); }
+
+ONNXFS_INLINE Doubles magnitude_of(const Doubles& x) {
+  constexpr int64_t all_but_sign = std::numeric_limits<int64_t>::max();
+  return (Doubles)((Masks)x & all_but_sign);
+}
+
+template <typename Vector>
+ONNXFS_INLINE auto sum_of(const Vector& vector) {
+  return (vector[0] + vector[1]) + (vector[2] + vector[3]);
+}
+
+}  // namespace onnxfs

@@ -1,0 +1,84 @@
+#include "core/analysis/workers.h"
+
+#include <sched.h>
+
+#include <utility>
+
+namespace onnxfs {
+
+namespace {
+
+unsigned processors() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
+  return std::thread::hardware_concurrency();
+}
+
+}  // namespace
+
+Workers::Workers(unsigned threads) {
+  if (threads == 0) threads = processors();
+  for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  begun_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::take_part(std::unique_lock<std::mutex>& lock, Scratch& scratch) {
+  while (next_ < count_) {
+    const size_t index = next_++;
+    ++running_;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      (*work_)(index, scratch);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    --running_;
+    if (!failure) continue;
+    if (!failure_) failure_ = failure;
+    next_ = count_;
+  }
+  if (running_ == 0) done_.notify_all();
+}
+
+void Workers::serve() {
+  Scratch scratch;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    begun_.wait(lock, [this] { return is_ending_ || next_ < count_; });
+    if (is_ending_) return;
+    take_part(lock, scratch);
+  }
+}
+
+void Workers::run(size_t count, const Work& work) {
+  if (count == 1 || threads_.empty()) {
+    for (size_t i = 0; i < count; ++i) work(i, own_scratch_);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  work_ = &work;
+  next_ = 0;
+  count_ = count;
+  begun_.notify_all();
+  take_part(lock, own_scratch_);
+  done_.wait(lock, [this] { return running_ == 0; });
+  work_ = nullptr;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Workers::advance(uint64_t bytes) {
+  const uint64_t all = advanced_ += bytes;
+  if (on_progress && std::this_thread::get_id() == owner_) on_progress(all);
+}
+
+}  // namespace onnxfs
