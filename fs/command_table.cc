@@ -18,6 +18,8 @@ constexpr std::array table{
     Command{"commit", "MODEL", "write the edits into the model", commit_command},
     Command{"discard", "MODEL [PATH...]", "drop edits", discard_command},
     Command{"ls", "MODEL|MNT [GLOB...]", "list the tensors", ls_command},
+    Command{"stats", "MODEL|MNT [GLOB...]", "describe the numbers in tensors", stats_command},
+    Command{"diff", "A B [GLOB...]", "compare two models", diff_command, 2},
     Command{"export", "MODEL|MNT OUT", "write it with its tensors stored elsewhere", export_command},
     Command{"check", "MODEL", "print what is wrong or odd in a model", check_command, 2},
 };

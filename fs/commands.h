@@ -12,9 +12,11 @@ int mount_command(int count, char** arguments);
 int umount_command(int count, char** arguments);
 int check_command(int count, char** arguments);
 int commit_command(int count, char** arguments);
+int diff_command(int count, char** arguments);
 int discard_command(int count, char** arguments);
 int export_command(int count, char** arguments);
 int ls_command(int count, char** arguments);
+int stats_command(int count, char** arguments);
 int status_command(int count, char** arguments);
 
 // What mount(8) runs as mount.fuse.onnxfs, with its conventions: MODEL MNT [-sfnv] [-o OPTIONS] [-t TYPE]; -f, of fake,

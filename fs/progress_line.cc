@@ -23,8 +23,9 @@ std::string progress_text(const std::string& what, uint64_t done, uint64_t total
 bool ProgressLine::is_time() {
   constexpr std::chrono::milliseconds first(1000), between(100);
   const auto now = Clock::now();
-  if (now - begin_ < first || now - drawn_ < between || ::isatty(STDERR_FILENO) == 0) return false;
-  drawn_ = now;
+  if (now - begin_ < first || now - drawn_ < between) return false;
+  drawn_ = now;  // where there is no terminal too, so that this is not asked each time
+  if (::isatty(STDERR_FILENO) == 0) return false;
   is_drawn_ = true;
   return true;
 }

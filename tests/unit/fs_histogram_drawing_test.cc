@@ -1,0 +1,37 @@
+#include "fs/histogram_drawing.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace onnxfs {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(DrawHistogram, BarsAreAsHighAsTheirCounts) {
+  EXPECT_EQ(draw_histogram({{-2, -1, 0, 1}, {48, 1, 24}}, 20, 73), (Lines{
+                                                                       "    48 ┤████",
+                                                                       "       │████",
+                                                                       "       │████",
+                                                                       "       │████    ████",
+                                                                       "       │████    ████",
+                                                                       "       │████▁▁▁▁████",
+                                                                       "       └────────────",
+                                                                       "        -2      0   1",
+                                                                   }));
+}
+
+TEST(DrawHistogram, OneBinFillsTheWidthAndSmallOnesAreSeen) {
+  const Lines one = draw_histogram({{0, 1}, {5}}, 40, 5);
+  EXPECT_EQ(one.back(), fmt::format("        0{:>32}", 1));
+  const Lines small = draw_histogram({{0, 1, 2}, {1'000'000, 1}}, 40, 1'000'001);
+  EXPECT_NE(small[5].find("▁"), std::string::npos);
+}
+
+TEST(MostBars, IsWhatTheLabelsLeave) {
+  EXPECT_EQ(most_bars(80, 5), 72u);
+  EXPECT_EQ(most_bars(80, 123'456'789), 67u);
+}
+
+}  // namespace
+}  // namespace onnxfs
