@@ -10,12 +10,13 @@ import sys
 import tempfile
 import time
 
-from . import commits, disk, edits, first_byte, folder, machine, memory, metadata, programs, reads, report, views
+from . import analysis, commits, disk, edits, first_byte, folder, machine, memory, metadata, programs, reads, report, views
 from .mounts import remove_empty
 from .processes import StepFailed
 
 CASES = {"first-byte": first_byte, "memory": memory, "reads": reads, "metadata": metadata, "folder": folder,
-         "disk": disk, "edits": edits, "commits": commits, "views": views}
+         "disk": disk, "edits": edits, "commits": commits, "views": views,
+         "analysis": analysis}
 
 
 class Bench:
@@ -41,7 +42,7 @@ class Bench:
 def parse(words):
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     add = parser.add_argument
-    add("--models", default="/var/tmp/onnxfs-bench", metavar="DIR", help="keeps its 10 GB of models (%(default)s)")
+    add("--models", default="/var/tmp/onnxfs-bench", metavar="DIR", help="keeps its 16 GB of models (%(default)s)")
     add("--onnxfs", default="build/fs/onnxfs", metavar="PROGRAM", help="what to measure (%(default)s)")
     add("--quick", action="store_true", help="fewer rounds")
     add("--only", nargs="+", choices=CASES, default=list(CASES), metavar="NAME", help=", ".join(CASES))

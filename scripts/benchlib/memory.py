@@ -1,6 +1,8 @@
 """The daemon's peak of anonymous memory. Pages of the mapped model belong to the page cache and are not counted."""
 
+import os
 import resource
+import subprocess
 import threading
 
 from . import mounts, models
@@ -40,6 +42,14 @@ class PeakOfAnonymous:
     def __exit__(self, *_):
         self.done.set()
         self.thread.join()
+
+
+def peak_of(argv):
+    """Of a command that ends by itself."""
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        with PeakOfAnonymous(process.pid) as sampled:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    return sampled.peak
 
 
 def peak(bench, model):

@@ -39,6 +39,21 @@ def noise(size):
     return wire.Payload(size, chunks)
 
 
+def gaussian(scale=1.0):
+    """What `noise` is, but of numbers as weights are: a mebibyte of FLOAT, distributed normally, over and over."""
+    generator = random.Random(2)
+    block = struct.pack(f"<{1 << 18}f", *(scale * generator.gauss(0, 0.02) for _ in range(1 << 18)))
+
+    def payload(length):
+        def chunks():
+            for start in range(0, length, len(block)):
+                yield memoryview(block)[: min(len(block), length - start)]
+
+        return wire.Payload(length, chunks)
+
+    return payload
+
+
 def decoder(layers, hidden, feed_forward, vocabulary):
     """Names and shapes of a Llama-like decoder as an exporter leaves them, and its nodes."""
     weights = [("model.embed_tokens.weight", [vocabulary, hidden])]
@@ -67,8 +82,8 @@ def decoder(layers, hidden, feed_forward, vocabulary):
     return weights, nodes, [wire.value_info("input_ids", wire.INT64, [1, "sequence"])]
 
 
-def write_with_raw_data(path, weights, nodes, inputs):
-    tensors = [wire.tensor(name, wire.FLOAT, shape, raw=noise(4 * math.prod(shape))) for name, shape in weights]
+def write_with_raw_data(path, weights, nodes, inputs, payload=noise):
+    tensors = [wire.tensor(name, wire.FLOAT, shape, raw=payload(4 * math.prod(shape))) for name, shape in weights]
     outputs = [wire.value_info("logits", wire.FLOAT, [1, "sequence", "vocabulary"])]
     wire.write_model(path, wire.graph(tensors, nodes, inputs, outputs))
 
@@ -156,6 +171,13 @@ def raw(directory):
     path = os.path.join(directory, "decoder-raw.onnx")
     made_once(path, 1_901_000_000, lambda to: write_with_raw_data(to, *decoder(32, 1024, 2816, 32000)))
     return Model(path, "1.9 GB in one file, 291 tensors", PROBE)
+
+
+def weights(directory, name="a", scale=1.0):
+    """The same with numbers as weights are; by another name, a file of its own."""
+    path = os.path.join(directory, f"decoder-weights-{name}.onnx")
+    made_once(path, 1_901_000_000, lambda to: write_with_raw_data(to, *decoder(32, 1024, 2816, 32000), gaussian(scale)))
+    return Model(path, "1.9 GB of FLOAT, 291 tensors", PROBE)
 
 
 def external(directory):
