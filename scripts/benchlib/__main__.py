@@ -10,13 +10,13 @@ import sys
 import tempfile
 import time
 
-from . import analysis, commits, disk, edits, first_byte, folder, machine, memory, metadata, programs, reads, report, views
+from . import (analysis, commits, disk, edits, exports, first_byte, folder, machine, memory, metadata, programs, reads,
+               report, views)
 from .mounts import remove_empty
 from .processes import StepFailed
 
 CASES = {"first-byte": first_byte, "memory": memory, "reads": reads, "metadata": metadata, "folder": folder,
-         "disk": disk, "edits": edits, "commits": commits, "views": views,
-         "analysis": analysis}
+         "disk": disk, "edits": edits, "commits": commits, "exports": exports, "views": views, "analysis": analysis}
 
 
 class Bench:
