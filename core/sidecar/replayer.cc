@@ -30,6 +30,9 @@ bool Replayer::apply(BlobWalker& walker, const BlobPtr& blob, bool records_were_
   switch (record.type) {
     case RecordType::write: {
       require_tensor(record, where);
+      if (editor_.model().catalog().tensors()[record.tensor].data_type == string_type) {
+        fail(EBADMSG, "{}: a part of strings is written, which are replaced as a whole", where());
+      }
       const uint64_t size = editor_.payload(record.tensor).size();
       if (!fits(record.offset, record.length, size)) {
         fail(EBADMSG, "{}: {} bytes at {} are not in a tensor of {} bytes", where(), record.length, record.offset,
@@ -48,7 +51,10 @@ bool Replayer::apply(BlobWalker& walker, const BlobPtr& blob, bool records_were_
     case RecordType::annotate: {
       require_tensor(record, where);
       const auto annotation = Annotation::decode(walker.bytes());
-      if (!annotation) fail(EBADMSG, "{}: the annotation is damaged", where());
+      const uint64_t elements = editor_.model().catalog().tensors()[record.tensor].elements;
+      if (!annotation || (annotation->dims && element_count(*annotation->dims) != elements)) {
+        fail(EBADMSG, "{}: the annotation is damaged", where());
+      }
       editor_.annotate(record.tensor, *annotation, time_of(record));
       return true;
     }
@@ -66,10 +72,16 @@ bool Replayer::apply(BlobWalker& walker, const BlobPtr& blob, bool records_were_
 
 void Replayer::require_tensor(const Record& record, const Where& where) const {
   const auto& tensors = editor_.model().catalog().tensors();
-  if (record.tensor < tensors.size() && tensors[record.tensor].message.begin == record.message) return;
-  fail(ENOTSUP,
-       "{}: no tensor {} begins at {} in {}; another version of onnxfs made the edits, which counts tensors otherwise",
-       where(), record.tensor, record.message, editor_.model().path());
+  if (record.tensor >= tensors.size() || tensors[record.tensor].message.begin != record.message) {
+    fail(
+        ENOTSUP,
+        "{}: no tensor {} begins at {} in {}; another version of onnxfs made the edits, which counts tensors otherwise",
+        where(), record.tensor, record.message, editor_.model().path());
+  }
+  // Nobody could edit it, or its data file has gone since.
+  if (const std::string problem = editor_.model().problem(record.tensor); !problem.empty()) {
+    fail(EBADMSG, "{}: tensor \"{}\" is edited, which is broken: {}", where(), tensors[record.tensor].name, problem);
+  }
 }
 
 // A compaction takes the first records of a stage that has become a tensor's content, and writes what they held anew,

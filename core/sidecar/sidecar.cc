@@ -77,6 +77,11 @@ void Sidecar::replace(uint32_t tensor, const Stage& stage) {
 }
 
 void Sidecar::annotate(uint32_t tensor, const std::vector<int64_t>* dims, const std::string* doc_string) {
+  const Tensor& what = model().catalog().tensors()[tensor];
+  if (dims != nullptr && element_count(*dims) != what.elements) {
+    fail(EINVAL, "a shape of [{}] has not the {} elements of tensor {}", fmt::join(*dims, ", "), what.elements,
+         what.name);
+  }
   Annotation annotation;
   if (dims != nullptr) annotation.dims = *dims;
   if (doc_string != nullptr) annotation.doc_string = *doc_string;

@@ -114,7 +114,7 @@ class Sidecar {
   std::shared_ptr<Stage> stage();
   void replace(uint32_t tensor, const Stage& stage);
 
-  // Sets the shape, the documentation, or both; null leaves one as it is now.
+  // Sets the shape (EINVAL: it has other elements), the documentation, or both; null leaves one as it is now.
   void annotate(uint32_t tensor, const std::vector<int64_t>* dims, const std::string* doc_string);
 
   // Takes all edits of a tensor away.

@@ -104,14 +104,22 @@ TEST_F(SidecarEditsTest, TiedTensorsAreEditedAsOne) {
   EXPECT_EQ(sidecar->edits().size(), 1u);
 }
 
+TEST_F(SidecarEditsTest, ShapesAreOfTheTensorsElements) {
+  const auto sidecar = open();
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{}, {17}, {4, -4, -1}}) {
+    EXPECT_ERROR(sidecar->annotate(raw, &dims, nullptr), EINVAL, "has not the 16 elements of tensor raw");
+  }
+  EXPECT_EQ(sidecar->edits().find(raw), nullptr);
+}
+
 TEST_F(SidecarEditsTest, AnnotationsKeepWhatTheyDoNotName) {
-  const std::vector<int64_t> dims = {4, -4, 1}, none;
+  const std::vector<int64_t> dims = {4, 4, 1}, square = {2, 2};
   const std::string doc("any \xff bytes\0 at all", 18), empty;
   {
     const auto sidecar = open();
     sidecar->annotate(raw, &dims, nullptr);
     sidecar->annotate(raw, nullptr, &doc);
-    sidecar->annotate(other, &none, &empty);
+    sidecar->annotate(other, &square, &empty);
     write(*sidecar, raw, 0, "x");
   }
   auto sidecar = open();
@@ -120,7 +128,7 @@ TEST_F(SidecarEditsTest, AnnotationsKeepWhatTheyDoNotName) {
   EXPECT_EQ(*edit->doc_string, doc);
   EXPECT_EQ(edit->payload->text().substr(0, 2), "x1");
   const TensorEditPtr second = sidecar->edits().find(other);
-  EXPECT_EQ(*second->dims, none);
+  EXPECT_EQ(*second->dims, square);
   EXPECT_EQ(*second->doc_string, "");
   EXPECT_FALSE(second->payload);
   sidecar->revert(raw);

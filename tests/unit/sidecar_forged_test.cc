@@ -1,4 +1,5 @@
 // Logs of sound records that are not ours.
+#include "core/sidecar/annotation.h"
 #include "core/sidecar/base.h"
 #include "core/sidecar/hash.h"
 #include "core/sidecar/record.h"
@@ -15,18 +16,29 @@ using testing::overwrite;
 class SidecarForgedTest : public testing::SidecarReplayTest {
  protected:
   void forge(Record record, const std::string& bytes = "") {
+    begin();
+    record.sequence = 1;
+    write_blob(1, {{record, bytes}});
+  }
+
+  void begin() {
     files::remove_all(folder());
     files::create_directory(folder());
-    Base base = Base::of(*model_);
-    base.write(folder(), Disk::real());
-    record.sequence = 1;
-    record.length = static_cast<uint32_t>(bytes.size());
-    record.bytes_hash = xxh3(testing::bytes_of(bytes));
+    base_ = Base::of(*model_);
+    base_.write(folder(), Disk::real());
+  }
+
+  void write_blob(int number, const std::vector<std::pair<Record, std::string>>& records) {
     const auto text = [](const auto& array) {
       return std::string(reinterpret_cast<const char*>(array.data()), array.size());
     };
-    overwrite(blob(), text(BlobHeader{log_version, 1, base.log_id}.encode()) + text(record.encode(base.log_id)) +
-                          bytes + std::string((8 - bytes.size() % 8) % 8, '\0'));
+    std::string content = text(BlobHeader{log_version, static_cast<uint32_t>(number), base_.log_id}.encode());
+    for (auto [record, bytes] : records) {
+      record.length = static_cast<uint32_t>(bytes.size());
+      record.bytes_hash = xxh3(testing::bytes_of(bytes));
+      content += text(record.encode(base_.log_id)) + bytes + std::string((8 - bytes.size() % 8) % 8, '\0');
+    }
+    overwrite(blob(number), content);
   }
   Record record(RecordType type, uint32_t tensor, uint64_t offset = 0) const {
     Record record;
@@ -36,6 +48,8 @@ class SidecarForgedTest : public testing::SidecarReplayTest {
     record.offset = offset;
     return record;
   }
+
+  Base base_;
 };
 
 TEST_F(SidecarForgedTest, SoundRecordTakesEffect) {
@@ -82,6 +96,27 @@ TEST_F(SidecarForgedTest, ReplacementsHaveToBeWhole) {
   EXPECT_ERROR(open(), EBADMSG, "not there as a whole");
   forge(record(RecordType::annotate, raw), "no annotation");
   EXPECT_ERROR(open(), EBADMSG, "the annotation is damaged");
+}
+
+TEST_F(SidecarForgedTest, ShapesHaveToBeOfTheTensorsElements) {
+  forge(record(RecordType::annotate, raw), Annotation{std::vector<int64_t>{2, 8}, {}}.encode());
+  EXPECT_EQ(open()->edits().find(raw)->dims, (std::vector<int64_t>{2, 8}));
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{}, {17}, {-4, -4}, {INT64_MAX, INT64_MAX}}) {
+    forge(record(RecordType::annotate, raw), Annotation{dims, {}}.encode());
+    EXPECT_ERROR(open(), EBADMSG, blob() + " at offset 32: the annotation is damaged");
+  }
+}
+
+TEST_F(SidecarForgedTest, PartsOfStringsAreNotWritten) {
+  forge(record(RecordType::write, strings), "\xff\xff\xff\xff");
+  EXPECT_ERROR(open(), EBADMSG, "a part of strings is written");
+}
+
+TEST_F(SidecarForgedTest, BrokenTensorsAreNotEdited) {
+  for (const RecordType type : {RecordType::write, RecordType::annotate, RecordType::replace}) {
+    forge(record(type, broken), "1");
+    EXPECT_ERROR(open(), EBADMSG, "tensor \"broken\" is edited, which is broken: raw_data has 4 bytes");
+  }
 }
 
 TEST_F(SidecarForgedTest, AnotherVersionIsNamed) {

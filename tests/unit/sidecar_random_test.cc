@@ -62,7 +62,9 @@ TEST_F(SidecarRandomTest, AnyOrderOfEditsIsAsInMemory) {
         case 6: {
           std::optional<std::string> doc;
           if (below(2) == 0) doc = text(below(20));
-          const auto operation = testing::annotate_operation(group[0], std::vector<int64_t>{below(9)}, doc);
+          std::vector<int64_t> dims(static_cast<size_t>(below(4)), 1);
+          dims.push_back(static_cast<int64_t>(model_->catalog().tensors()[group[0]].elements));
+          const auto operation = testing::annotate_operation(group[0], dims, doc);
           operation.run(*sidecar);
           operation.apply(state);
           break;
