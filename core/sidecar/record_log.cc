@@ -28,6 +28,13 @@ void RecordLog::begin(const Replayed& replayed, uint64_t log_id) {
     take_over(replayed);
     begun_ = true;
   }
+  if (compaction_is_cut_) {
+    Record record;
+    record.type = RecordType::compacted;
+    record.offset = needed_from_;
+    append(record, {});
+    compaction_is_cut_ = false;
+  }
   while (!lost_.empty()) {
     Record record;
     record.type = RecordType::lost;
@@ -45,7 +52,10 @@ void RecordLog::take_over(const Replayed& replayed) {
     const std::string& path = found.blob->path();
     next_number_ = std::max(next_number_, found.blob->number() + 1);
     if (found.last_sequence < replayed.needed_from) {  // compacted away, or without a record
-      if (exists(path)) disk_.remove(path);
+      // Not before it is durable that nobody needs it, which the next who begins will find.
+      if (!exists(path)) continue;
+      if (!replayed.compaction_is_cut) disk_.remove(path);
+      else if (found.end < found.identity.size) disk_.resize(found.blob->fd(), found.end, path);
       continue;
     }
     if (found.end < found.identity.size) disk_.resize(found.blob->fd(), found.end, path);
@@ -58,6 +68,8 @@ void RecordLog::take_over(const Replayed& replayed) {
   next_sequence_ = replayed.next_sequence;
   flushed_ = replayed.flushed;
   lost_ = replayed.lost;
+  needed_from_ = replayed.needed_from;
+  compaction_is_cut_ = replayed.compaction_is_cut;
   names_changed_ = 1;  // who wrote before us may not have got to it
   size_.store(size, std::memory_order_relaxed);
 }

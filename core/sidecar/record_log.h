@@ -99,7 +99,9 @@ class RecordLog {
   mutable std::mutex mutex_;  // guards what follows
   uint64_t log_id_ = 0;
   bool begun_ = false;
-  std::vector<LostRecords> lost_;  // that are still to be said
+  std::vector<LostRecords> lost_;   // that are still to be said
+  bool compaction_is_cut_ = false;  // that records before the next number are not needed is still to be said
+  uint64_t needed_from_ = 1;
   std::vector<Written> blobs_;
   bool blob_is_ended_ = false;
   uint32_t next_number_ = 1;

@@ -18,10 +18,13 @@ struct Survey {
   uint64_t needed_from = 1;
   std::vector<LostRecords> lost;
 
+  // A record speaks of those before it, and of no others.
   void see(const Record& record) {
-    flushed = std::max(flushed, record.flushed);
-    if (record.type == RecordType::compacted) needed_from = std::max(needed_from, record.offset);
-    if (record.type == RecordType::lost) lost.push_back({record.offset, record.message});
+    flushed = std::max(flushed, std::min(record.flushed, record.sequence));
+    if (record.type == RecordType::compacted) {
+      needed_from = std::max(needed_from, std::min(record.offset, record.sequence));
+    }
+    if (record.type == RecordType::lost) lost.push_back({record.offset, std::min(record.message, record.sequence)});
   }
 
   bool is_lost(uint64_t sequence) const {
@@ -84,6 +87,7 @@ class Replay {
     for (ReplayedBlob& blob : result_.blobs) follow(blob, replayer);
     first_lost(expected_, survey_.flushed + 1, fmt::format("the end of {}", folder_));
     result_.next_sequence = expected_;
+    say_again_what_is_cut();
     replayer.require_base(folder_);
     return std::move(result_);
   }
@@ -132,6 +136,7 @@ class Replay {
     blob.last_sequence = record.sequence;
     blob.end = walk.offset() + record.size();
     if (record.sequence < survey_.needed_from) return;
+    kept_.see(record);
     if (const auto lost = first_lost(expected_, record.sequence, blob.blob->path())) {
       result_.lost.push_back({*lost, record.sequence});
       result_.torn.push_back(
@@ -155,6 +160,17 @@ class Replay {
                                        blob.identity.size - offset, blob.blob->path()));
   }
 
+  // What records say that are behind damage counts, since they may have been durable before it came about. But they are
+  // cut with what is damaged, and their numbers are used anew.
+  void say_again_what_is_cut() {
+    result_.compaction_is_cut = kept_.needed_from < survey_.needed_from;
+    for (const LostRecords& range : survey_.lost) {
+      const LostRecords left{std::max(range.first, survey_.needed_from), std::min(range.end, expected_)};
+      const auto says_so = [&](const LostRecords& kept) { return kept.first <= left.first && left.end <= kept.end; };
+      if (left.first < left.end && std::ranges::none_of(kept_.lost, says_so)) result_.lost.push_back(left);
+    }
+  }
+
   // That nothing durable is missing of the records [from, to). `where` is where that is seen.
   std::optional<uint64_t> first_lost(uint64_t from, uint64_t to, const std::string& where) const {
     const auto missed = survey_.first_missed(from, to);
@@ -169,6 +185,7 @@ class Replay {
   const ReplayOptions& options_;
   Editor& editor_;
   Survey survey_;
+  Survey kept_;  // of what is not cut
   Replayed result_;
   uint64_t expected_ = 1;
   std::string damage_;  // the last that was found

@@ -34,10 +34,11 @@ struct LostRecords {
 struct Replayed {
   std::vector<ReplayedBlob> blobs;
   uint64_t next_sequence = 1;
-  uint64_t flushed = 0;           // all up to here is durable
-  uint64_t needed_from = 1;       // what came before is compacted away
-  std::vector<LostRecords> lost;  // that the log does not say itself
-  std::vector<std::string> torn;  // a sentence for each torn tail
+  uint64_t flushed = 0;            // all up to here is durable
+  uint64_t needed_from = 1;        // what came before is compacted away
+  bool compaction_is_cut = false;  // the record that says so is behind what is not whole, and goes with it
+  std::vector<LostRecords> lost;   // that the log does not say itself, or not any more without what is cut
+  std::vector<std::string> torn;   // a sentence for each torn tail
 };
 
 struct ReplayOptions {

@@ -119,6 +119,53 @@ TEST_F(SidecarForgedTest, BrokenTensorsAreNotEdited) {
   }
 }
 
+// A power cut in the last flush of a compaction: the record that says that the old blob is not needed any more reached
+// the disk, and one before it did not. What cuts that one cuts both, and the old blob stays until that is said again.
+TEST_F(SidecarForgedTest, CompactionThatIsCutIsSaidAgain) {
+  begin();
+  const auto numbered = [](Record record, uint64_t sequence, uint64_t flushed) {
+    record.sequence = sequence;
+    record.flushed = flushed;
+    return record;
+  };
+  Record compacted;
+  compacted.type = RecordType::compacted;
+  compacted.offset = 3;
+  write_blob(1, {{numbered(record(RecordType::write, raw, 0), 1, 0), "A"},
+                 {numbered(record(RecordType::write, raw, 0), 2, 0), "B"}});
+  write_blob(2, {{numbered(record(RecordType::write, raw, 0), 3, 2), "B"},
+                 {numbered(record(RecordType::write, raw, 9), 4, 2), "torn"},
+                 {numbered(compacted, 5, 3), ""}});
+  testing::put_byte(blob(2), 32 + 88 + 80, '?');
+  EXPECT_EQ(reopened(raw), "B123456789abcdef");
+  for (const char* edit : {"x", "y", "z"}) {
+    const auto sidecar = open();
+    write(*sidecar, raw, 5, edit);
+  }
+  EXPECT_EQ(reopened(raw), "B1234z6789abcdef");
+  EXPECT_FALSE(files::exists(blob(1)));
+}
+
+TEST_F(SidecarForgedTest, RecordsSaidToBeLostAreSaidAgain) {
+  begin();
+  Record first = record(RecordType::write, raw, 0), torn = record(RecordType::write, raw, 9), lost;
+  first.sequence = 1;
+  torn.sequence = 4;
+  lost.type = RecordType::lost;
+  lost.offset = 2;
+  lost.message = 4;
+  lost.sequence = 5;
+  write_blob(1, {{first, "A"}});
+  write_blob(2, {{torn, "torn"}, {lost, ""}});
+  testing::put_byte(blob(2), 32 + 80, '?');
+  for (const char* edit : {"x", "y", "z"}) {
+    const auto sidecar = open();
+    write(*sidecar, raw, 5, edit);
+    sidecar->flush();
+  }
+  EXPECT_EQ(reopened(raw), "A1234z6789abcdef");
+}
+
 TEST_F(SidecarForgedTest, AnotherVersionIsNamed) {
   forge(record(RecordType::write, raw), "x");
   const auto header = BlobHeader{2, 1, Base::read(folder())->log_id}.encode();
