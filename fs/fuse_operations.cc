@@ -53,7 +53,8 @@ void reply_with_file(fuse_req_t request, fuse_file_info* info, std::unique_ptr<O
   info->keep_cache = file->keep_cache && !file->direct;
   info->direct_io = file->direct;
   info->noflush = !file->writable;
-  info->fh = reinterpret_cast<uint64_t>(file.get());
+  OpenFile* const handle = server(request).file_handles.add(std::move(file));
+  info->fh = reinterpret_cast<uint64_t>(handle);
   int status = 0;
   if (created != nullptr) {
     const fuse_entry_param entry = to_fuse(*created);
@@ -62,7 +63,7 @@ void reply_with_file(fuse_req_t request, fuse_file_info* info, std::unique_ptr<O
     status = fuse_reply_open(request, info);
   }
   // When the open was interrupted there will be no release.
-  if (status == 0) static_cast<void>(file.release());
+  if (status != 0) server(request).file_handles.take(handle);
 }
 
 namespace {
@@ -107,7 +108,7 @@ void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
 }
 
 void on_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  const std::unique_ptr<OpenFile> file(&open_file(info));
+  const auto file = server(request).file_handles.take(&open_file(info));
   try {
     // Stores into a map may have come after the last close.
     if (file->writable) file->closed_by(file->opener);

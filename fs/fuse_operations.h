@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "fs/file_handles.h"
 #include "fs/filesystem.h"
 
 namespace onnxfs {
@@ -15,6 +16,7 @@ struct FuseServer {
   std::function<void()> on_ready;    // called once, when the kernel has said its hello: requests will be answered
   fuse_session* session = nullptr;   // from then on
   bool folders_need_opening = true;  // by kernels that know no other way (before Linux 5.1)
+  FileHandles file_handles = {};
 };
 
 const fuse_lowlevel_ops& fuse_operations();

@@ -184,6 +184,7 @@ bool Session::serve(std::function<void()> on_ready) {
   fuse_loop_cfg_set_max_threads(loop.get(), most_threads);
   fuse_loop_cfg_set_idle_threads(loop.get(), most_idle_threads);
   const bool ended_well = fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
+  implementation_->server.file_handles.clear();
   filesystem.watch({});
   filesystem.flush();
   return ended_well;
