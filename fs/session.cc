@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fuse_log.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
@@ -62,6 +63,12 @@ void log_words_of_libfuse(fuse_log_level level, const char* format, va_list argu
   std::vsnprintf(text, sizeof text, format, arguments);
   const std::string_view words(text, std::min(std::strlen(text), std::strcspn(text, "\n")));
   level <= FUSE_LOG_WARNING ? spdlog::warn("libfuse: {}", words) : spdlog::debug("libfuse: {}", words);
+}
+
+// Whether the kernel has ended the connection, as it does when the last of a mount is gone.
+bool is_disconnected(fuse_session* session) {
+  pollfd device{fuse_session_fd(session), POLLIN, 0};
+  return ::poll(&device, 1, 0) == 1 && (device.revents & POLLERR) != 0;
 }
 
 // Waits for a signal to end, in a thread of its own, so that what it does is not restricted to what a handler may.
@@ -183,7 +190,10 @@ bool Session::serve(std::function<void()> on_ready) {
                                                                                  &fuse_loop_cfg_destroy);
   fuse_loop_cfg_set_max_threads(loop.get(), most_threads);
   fuse_loop_cfg_set_idle_threads(loop.get(), most_idle_threads);
-  const bool ended_well = fuse_session_loop_mt(implementation_->session, loop.get()) == 0;
+  const int status = fuse_session_loop_mt(implementation_->session, loop.get());
+  // A request that is cut off by the end of the connection is no trouble of ours, whatever reading it gave.
+  const bool ended_well = status == 0 || is_disconnected(implementation_->session);
+  if (!ended_well) spdlog::error("the mount ended: {}", describe_errno(-status));
   implementation_->server.file_handles.clear();
   filesystem.watch({});
   filesystem.flush();
