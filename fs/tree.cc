@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <ranges>
 #include <unordered_map>
 
 #include "core/bytes/error.h"
@@ -42,9 +41,9 @@ class TreeBuilder {
     std::vector<uint32_t> missing;
     for (; !folder_of_section_[section]; section = catalog_.sections()[section].parent) missing.push_back(section);
     uint32_t folder = *folder_of_section_[section];
-    for (const uint32_t number : missing | std::views::reverse) {
-      folder = make_folder(folder, catalog_.sections()[number]);
-      folder_of_section_[number] = folder;
+    for (auto number = missing.rbegin(); number != missing.rend(); ++number) {
+      folder = make_folder(folder, catalog_.sections()[*number]);
+      folder_of_section_[*number] = folder;
     }
     return folder;
   }

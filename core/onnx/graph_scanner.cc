@@ -1,6 +1,5 @@
 #include "core/onnx/graph_scanner.h"
 
-#include <ranges>
 
 #include "core/onnx/schema.h"
 #include "core/onnx/small_message.h"
@@ -62,8 +61,8 @@ void GraphScanner::walk(Level outermost) {
     } else {
       // The first is to be walked first, and then to be on top of the stack.
       const size_t depth = open.back().depth + 1;
-      for (FoundGraph& graph : found | std::views::reverse) {
-        open.push_back({GraphPlace(graph.section), std::move(graph.parts), field::graph::node, depth});
+      for (auto graph = found.rbegin(); graph != found.rend(); ++graph) {
+        open.push_back({GraphPlace(graph->section), std::move(graph->parts), field::graph::node, depth});
       }
     }
   }
