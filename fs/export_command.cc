@@ -56,6 +56,12 @@ std::string report_text(const ExportReport& report) {
   return text += '\n';
 }
 
+// What is wrong with a number of bytes; the parser takes "-1" for a very large one.
+std::string not_bytes(const std::string& text) {
+  const bool is_number = !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos;
+  return is_number ? "" : fmt::format("\"{}\" is no number of bytes", printable(text));
+}
+
 int export_and_report(const Arguments& arguments) {
   const auto model = EditedModel::open(arguments.path, arguments.sidecar, "onnxfs export");
   ExportReport report;
@@ -105,7 +111,8 @@ int export_command(int count, char** argument_values) {
   app.add_flag("--safetensors", arguments.safetensors, "All tensors as one safetensors file");
   const std::vector<CLI::Option*> tuning{
       app.add_option("--size-threshold", arguments.options.size_threshold, "Smaller tensors stay in OUT (1024)")
-          ->option_text("BYTES"),
+          ->option_text("BYTES")
+          ->check(CLI::Validator(not_bytes, "")),
       app.add_flag("--attributes", arguments.options.attributes, "Tensors of nodes too, such as those of Constants"),
       app.add_option("--align", arguments.options.alignment, "Of tensors in a data file (4096; over 1 MiB 65536)")
           ->option_text("4096|65536")

@@ -92,7 +92,6 @@ class Planner {
     File& file = file_at(location_of_(index));
     append_gap(file, alignment_of(payload.size()));
     payload.collect(0, payload.size(), file.extents);
-    plan_.moved_bytes += payload.size();
     Move move{file.location, file.size, std::move(payload)};
     file.size += move.payload.size();
     plan_.moves.emplace(index, std::move(move));

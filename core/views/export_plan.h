@@ -44,8 +44,7 @@ struct ExportPlan {
 
   Moves moves;
   std::vector<DataFile> data_files;
-  uint64_t moved_bytes = 0;    // in data files, without gaps
-  uint64_t moved_tensors = 0;  // likewise
+  uint64_t moved_tensors = 0;  // into data files
 };
 
 // The location of the data file for a tensor; those of one location stand in one file.

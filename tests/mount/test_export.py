@@ -217,7 +217,9 @@ def test_refusals(tmp_path):
     assert "--inline" in refused(model, out, "--inline", "--external", status=2)
     assert "put it last" in refused("--external", model, out, status=2)
     assert "--align" in refused(model, out, "--inline", "--align", "4096", status=2)
-    refused(model, out, "--external", "--align", "512", status=2)
+    assert "--align" in refused(model, out, "--external", "--align", "512", status=2)
+    for size in ("-1", "1k", ""):
+        assert "--size-threshold" in refused(model, out, "--external", "--size-threshold", size, status=2)
     assert "none.onnx" in refused(tmp_path / "none.onnx", out, "--inline")
     (tmp_path / "old.data").write_bytes(b"short")
     line = refused(model, out, "--inline")

@@ -167,7 +167,6 @@ TEST_F(ExportPlanTest, FilesAreInFileOrderWithAlignedOffsetsAndZerosBetween) {
   EXPECT_EQ(content.substr(8192, 1200), std::string(1200, 'b'));
   EXPECT_EQ(content.substr(9392, 65536 - 9392), std::string(65536 - 9392, '\0'));
   EXPECT_EQ(content.substr(65536, large), std::string(large, 'c'));
-  EXPECT_EQ(planned.moved_bytes, 5000U + 1200 + large + (1 << 20) + 1024);
   EXPECT_EQ(offsets(plan({.alignment = 4096})), (std::vector<uint64_t>{0, 8192, 12288, 1'064'960, 2'113'536}));
   EXPECT_EQ(offsets(plan({.alignment = 65536})), (std::vector<uint64_t>{0, 65536, 131072, 1'245'184, 2'293'760}));
 }
@@ -216,7 +215,6 @@ TEST_F(ExportPlanTest, TensorsThatShareBytesGoOnSharingThem) {
   EXPECT_EQ(planned.moves.at(3).offset, 8192U);
   EXPECT_EQ(planned.data_files[0].content.size(), 8192U + 2000);
   EXPECT_EQ(planned.moved_tensors, 4U);
-  EXPECT_EQ(planned.moved_bytes, 6000U);
   // An edit is in the list of the first of them, at least.
   edit("initializers/a", std::string(2000, 'e'));
   EXPECT_EQ(plan().data_files[0].content.text().substr(0, 2000), std::string(2000, 'e'));
