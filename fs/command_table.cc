@@ -21,7 +21,7 @@ constexpr std::array table{
     Command{"stats", "MODEL|MNT [GLOB...]", "describe the numbers in tensors", stats_command},
     Command{"diff", "A B [GLOB...]", "compare two models", diff_command, 2},
     Command{"export", "MODEL|MNT OUT", "write it with its tensors stored elsewhere", export_command},
-    Command{"check", "MODEL", "print what is wrong or odd in a model", check_command, 2},
+    Command{"check", "MODEL|FOLDER", "print what is wrong or odd in models", check_command, 2},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "fs/model_filesystem.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -23,6 +25,8 @@ constexpr std::string_view hash_attribute = "user.onnx.xxh128";
 constexpr uint64_t dots = 2;
 constexpr uint64_t scratch_offset = dots + Layout::slot_end;
 
+std::string parent_of(const std::string& path) { return std::filesystem::absolute(path).parent_path(); }
+
 }  // namespace
 
 ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership,
@@ -32,7 +36,8 @@ ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership own
       layout_(sidecar_->model(), static_cast<bool>(status)),
       views_(sidecar_),
       documents_(sidecar_, layout_.tree(), views_.digests(), std::move(status)),
-      live_(sidecar_, layout_.live()) {}
+      live_(sidecar_, layout_.live()),
+      edits_disk_(::open(parent_of(sidecar_->folder()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
 Place ModelFilesystem::place(uint64_t inode) const {
   const auto place = layout_.place(inode);
@@ -185,12 +190,10 @@ std::string ModelFilesystem::attribute(uint64_t inode, std::string_view name) co
 
 namespace {
 
-// How many bytes there are for edits, where their folder is or will be; 0 when that is not known.
-uint64_t room_on_disk(const std::string& folder) {
+// How many bytes there are on the disk of a folder; 0 when that is not known.
+uint64_t room_on_disk(const UniqueFd& folder) {
   struct statvfs disk;
-  const bool is_known = ::statvfs(folder.c_str(), &disk) == 0 ||
-                        ::statvfs(std::filesystem::path(folder).parent_path().c_str(), &disk) == 0;
-  return is_known ? uint64_t{disk.f_bavail} * disk.f_frsize : 0;
+  return folder && ::fstatvfs(folder.get(), &disk) == 0 ? uint64_t{disk.f_bavail} * disk.f_frsize : 0;
 }
 
 }  // namespace
@@ -206,7 +209,7 @@ struct statvfs ModelFilesystem::statistics() const {
   result.f_bsize = result.f_frsize = page;
   result.f_blocks = bytes / page + (bytes % page != 0);
   if (ownership_.writable) {
-    const uint64_t room = room_on_disk(sidecar_->folder()) / page;
+    const uint64_t room = room_on_disk(edits_disk_) / page;
     result.f_bfree = result.f_bavail = room;
     result.f_blocks += room;
   }

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/bytes/unique_fd.h"
 #include "core/sidecar/sidecar.h"
 #include "fs/documents.h"
 #include "fs/draft.h"
@@ -106,6 +107,7 @@ class ModelFilesystem final : public Filesystem {
   mutable Drafts drafts_;
   mutable StaleInodes stale_;
   ScratchFiles scratch_;
+  UniqueFd edits_disk_;  // a folder on it, opened before the mount can hide it
 };
 
 }  // namespace onnxfs

@@ -62,7 +62,7 @@ void run_commit(std::string_view input) {
   }
   const auto written = FileSource::open(workspace.write("written.onnx", bytes));
   try {
-    require_edits_in(written, live, *model, edits, {});
+    require_edits_in(written, live, *model, edits, {}, {});
   } catch (const Error& error) {
     throw Violation(error.what());
   }

@@ -245,12 +245,16 @@ def test_long_work(tmp_path):
     parent, child = pty.openpty()
     check = subprocess.Popen([BINARY, "check", tmp_path / "m.onnx"], stdout=child, stderr=child)
     os.close(child)
-    shown = b""
-    while b"s left" not in shown:
-        shown += os.read(parent, 4096)
-    assert b"checking: " in shown and b"of 1.1 TB" in shown
-    check.send_signal(signal.SIGINT)
-    before = time.monotonic()
-    assert check.wait(timeout=10) == -signal.SIGINT
-    assert time.monotonic() - before < 5
-    os.close(parent)
+    try:
+        shown = b""
+        while b"s left" not in shown:
+            shown += os.read(parent, 4096)
+        assert b"checking: " in shown and b"of 1.1 TB" in shown
+        check.send_signal(signal.SIGINT)
+        before = time.monotonic()
+        assert check.wait(timeout=10) == -signal.SIGINT
+        assert time.monotonic() - before < 5
+    finally:
+        check.kill()
+        check.wait()
+        os.close(parent)

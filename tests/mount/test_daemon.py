@@ -178,6 +178,7 @@ def test_mount_over_the_folder_of_the_model(model):
     with tried(model, model.parent) as (mount, done):
         assert mount, done.stderr
         assert (mount.bytes("w"), mount.bytes("e"), mount.bytes("big")) == (b"12345678", b"external", BIG)
+        assert os.statvfs(mount.path).f_bavail > 0
     assert model.exists()
 
 
