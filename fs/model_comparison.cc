@@ -40,7 +40,7 @@ uint64_t size_of(const EditedModel& model, uint32_t tensor) {
   return payload_size(model.tensor(tensor), model.edit(tensor).get());
 }
 
-// A trouble with one of the two, so that it says which.
+// So that a trouble says with which tensor it is.
 template <typename Read>
 auto naming(const EditedModel& model, uint32_t tensor, Read read) {
   try {
@@ -97,8 +97,11 @@ TensorComparison ModelComparison::compare(const Pair& pair, Workers& workers) {
     naming(a_, *pair.a, [&] { return a_.payload(*pair.a); });
     naming(b_, *pair.b, [&] { return b_.payload(*pair.b); });
     const bool as_many = a.type() != nullptr ? a.elements == b.elements : a.nbytes == b.nbytes;
-    if (as_many && can_compare(a.type(), b.type())) result.difference = compare_payloads(*pair.a, *pair.b, workers);
-    else workers.advance(bytes(pair));
+    if (!as_many || !can_compare(a.type(), b.type())) {
+      workers.advance(bytes(pair));
+      return result;
+    }
+    result.difference = naming(a_, *pair.a, [&] { return compare_payloads(*pair.a, *pair.b, workers); });
   } catch (const Error& error) {
     result.trouble = error.what();
   }
