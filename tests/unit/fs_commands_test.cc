@@ -97,11 +97,14 @@ TEST_F(CommandsTest, CheckSaysWhatIsWrongAndIsOneThen) {
 }
 
 TEST_F(CommandsTest, CheckOfWhatIsNoModelIsAnError) {
-  EXPECT_ERROR(run(check_command, {"check", folder_ / "none"}), ENOENT, folder_ / "none");
-  EXPECT_ERROR(run(check_command, {"check", folder_.write("z", "PK\x03\x04")}), EINVAL, "a zip archive");
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(run(check_command, {"check"}), 2);
-  EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
+  const auto trouble = [](const std::vector<std::string>& words) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(run(check_command, words), 2);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, folder_ / "none", trouble({"check", folder_ / "none"}));
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "a zip archive", trouble({"check", folder_.write("z", "PK\x03\x04")}));
+  EXPECT_NE(trouble({"check"}), "");
 }
 
 }  // namespace

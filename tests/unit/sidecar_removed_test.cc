@@ -26,6 +26,14 @@ class SidecarRemovedTest : public testing::SidecarTest {
     }
   }
 
+  // Who edits a model locks its file, so the next one has a file of its own there.
+  std::shared_ptr<Sidecar> open_by_the_next() {
+    files::copy_file(path_, folder_ / "copy");
+    files::rename(folder_ / "copy", path_);
+    model_ = Model::open(path_);
+    return open({}, disk_);
+  }
+
   testing::FaultyDisk disk_;
 };
 
@@ -71,7 +79,7 @@ TEST_F(SidecarRemovedTest, ClosingLeavesWhatIsThereNowAlone) {
   write(*sidecar, raw, 0, "x");
   files::remove_all(folder());
   {
-    const auto next = open({}, disk_);
+    const auto next = open_by_the_next();
     write(*next, raw, 0, "next");
     sidecar.reset();
     next->flush();
@@ -83,7 +91,7 @@ TEST_F(SidecarRemovedTest, FirstEditInADataFileLeavesWhatIsThereNowAlone) {
   const auto sidecar = open({}, disk_);
   write(*sidecar, raw, 0, "x");
   files::remove_all(folder());
-  const auto next = open({}, disk_);
+  const auto next = open_by_the_next();
   write(*next, raw, 0, "next");
   EXPECT_ERROR(write(*sidecar, outside, 0, "x"), EIO, "were removed or replaced");
   EXPECT_EQ(reopened(raw), "next456789abcdef");

@@ -45,10 +45,18 @@ class SidecarReplayTest : public SidecarTest {
     return reference_of(*sidecar);
   }
 
-  std::shared_ptr<Sidecar> open_at(const std::string& folder) const {
+  // As after a restart: whoever else still edits the model holds a lock on its file, so this is of a copy of it.
+  std::shared_ptr<Sidecar> open_at(const std::string& folder) {
     static FaultyDisk disk;
-    return Sidecar::open(model_, folder, "/mnt/copy", disk);
+    if (!copy_) {
+      std::filesystem::copy_file(path_, folder_ / "copy.onnx");
+      copy_ = Model::open(folder_ / "copy.onnx");
+    }
+    return Sidecar::open(copy_, folder, "/mnt/copy", disk);
   }
+
+ private:
+  std::shared_ptr<const Model> copy_;
 };
 
 }  // namespace onnxfs::testing
