@@ -1,6 +1,5 @@
 #include "core/onnx/graph_scanner.h"
 
-
 #include "core/onnx/schema.h"
 #include "core/onnx/small_message.h"
 
