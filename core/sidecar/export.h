@@ -25,9 +25,8 @@ struct ExportReport {
 
 // Writes a model with its edits to `output`, and its data files, whose locations are relative to the folder of that.
 // Throws Error, and leaves nothing behind:
-//  EINVAL  it is no model but a file of values; a location that readers would refuse (require_portable_location) or
-//  that
-//          is the output's own; a node names a file that would not be beside the output
+//  EINVAL  it is no model but a file of values; a location that readers would refuse (require_portable_location), or
+//          that is the output's own; a node names a file that would not be beside the output
 //  EEXIST  the output, or a data file, is there already
 //  EFBIG   the output would be larger than any reader of protobuf takes (2 GiB)
 //  ENOSPC  not enough room, found out before anything is written where the file system tells

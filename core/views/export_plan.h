@@ -6,9 +6,8 @@
 //  * whatever was external in other places (sparse tensors, training graphs, defaults of functions), as it was
 // Into the model goes what is smaller. There always stand
 //  * strings, which cannot be external; plain lists of attributes; what has no elements, or an unknown type
-//  * integers of less than 1024 bytes, and anything of less than 128: shapes, axes, scales, whose values shape
-//  inference
-//    needs, which does not read data files
+//  * integers of less than 1024 bytes, and anything of less than 128: shapes, axes, scales, whose values are needed
+//    for shape inference, which does not read data files
 #pragma once
 
 #include <functional>
