@@ -6,7 +6,6 @@ Each run is a function of its seed but for the moments at which the kernel write
 operations on that tensor and ends with status 1. Needs the program as $ONNXFS, and leave to mount.
 """
 
-import argparse
 import errno
 import json
 import mmap
@@ -22,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "scripts"))
 
 import mounting  # noqa: E402
+import stress  # noqa: E402
 from committed import as_read, by_onnx  # noqa: E402
 from datatypes import string_payload  # noqa: E402
 from editable import bin_path, other_payload, replacement, write_editable  # noqa: E402
@@ -364,22 +364,5 @@ def run(seed, operations=None, seconds=None):
         return stress.done
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--minutes", type=float, help="how long, unless --operations is reached before")
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
-    parser.add_argument("--operations", type=int)
-    arguments = parser.parse_args()
-    if arguments.minutes is None and arguments.operations is None:
-        arguments.minutes = 1
-    mounting.adopt_orphans()
-    print(f"seed {arguments.seed}", flush=True)
-    try:
-        done = run(arguments.seed, arguments.operations, arguments.minutes and 60 * arguments.minutes)
-    except Mismatch as mismatch:
-        sys.exit(f"seed {arguments.seed}: {mismatch}")
-    print(f"{sum(done.values())} operations: {', '.join(f'{name} {count}' for name, count in done.most_common())}")
-
-
 if __name__ == "__main__":
-    main()
+    stress.main(__doc__, run, Mismatch, "operations")

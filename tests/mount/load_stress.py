@@ -9,7 +9,6 @@ must be gone within seconds, and the next mount has every edit whose close had r
 and leave to mount.
 """
 
-import argparse
 import errno
 import json
 import mmap
@@ -29,6 +28,7 @@ import numpy
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "scripts"))
 
 import mounting  # noqa: E402
+import stress  # noqa: E402
 from editable import overwrite, replacement  # noqa: E402
 from editing import opened, store  # noqa: E402
 from onnx_wire import UINT8, graph, tensor, write_model  # noqa: E402
@@ -370,36 +370,19 @@ def stacks(process):
     return "\n".join(lines)
 
 
-def run(seed, rounds=None, seconds=None, each=None):
-    """Until either is reached; how often what was done. `each`: seconds of a round. Wrong tells what went wrong."""
+def run(seed, rounds=None, seconds=None):
+    """Until either is reached; how often what was done. Wrong tells what went wrong."""
     deadline = None if seconds is None else time.monotonic() + seconds
     with Load(seed) as load:
         number = 0
         while (rounds is None or number < rounds) and (deadline is None or time.monotonic() < deadline):
             way = ("kill", "umount", "terminate", "stop")[number % 4]
-            load.round(way, each or load.random.choice((0.1, 0.5, 2)))
+            load.round(way, load.random.choice((0.1, 0.5, 2)))
             number += 1
         load.mount.start()
         load.check()
         return load.done
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--minutes", type=float, help="how long, unless --rounds is reached before")
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
-    parser.add_argument("--rounds", type=int)
-    arguments = parser.parse_args()
-    if arguments.minutes is None and arguments.rounds is None:
-        arguments.minutes = 1
-    mounting.adopt_orphans()
-    print(f"seed {arguments.seed}", flush=True)
-    try:
-        done = run(arguments.seed, arguments.rounds, arguments.minutes and 60 * arguments.minutes)
-    except Wrong as wrong:
-        sys.exit(f"seed {arguments.seed}: {wrong}")
-    print(f"{sum(done.values())} operations: {', '.join(f'{name} {count}' for name, count in done.most_common())}")
-
-
 if __name__ == "__main__":
-    main()
+    stress.main(__doc__, run, Wrong, "rounds")
