@@ -37,7 +37,7 @@ def test_promises_name_tests_that_are_there():
     section = text.partition("## What it promises and how that is tested\n")[2].partition("\n## ")[0]
     promises = [line for line in section.splitlines() if line.startswith("| ")][1:]
     assert len(promises) > 20
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests" / "unit").glob("*_test.cc"))
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").glob("*/*_test.cc"))
     for promise in promises:
         named = PROMISED.findall(promise)
         assert named, promise
