@@ -25,9 +25,6 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-// Protobuf's readers stop at this size.
-constexpr uint64_t largest_readable = 0x7fff'ffff;
-
 class Commit {
  public:
   Commit(const std::string& model_path, const CommitOptions& options, Disk& disk)
@@ -88,17 +85,12 @@ class Commit {
 
   void write_output() {
     const std::string output = filesystem::absolute(options_.output);
-    if (exists(output)) fail(EEXIST, "{} is there already; remove it, or choose another name", output);
+    require_free(output);
     const CommitPlan plan = plan_output(*model_, edits_, output);
     add_remarks(plan);
     const std::set<uint32_t> checksums = edited_files_with_checksums();
     FileSet files(plan, *model_, edits_, options_.progress, disk_);
-    try {
-      report_.written = files.put_in_place();
-    } catch (...) {
-      files.take_back();
-      throw;
-    }
+    report_.written = files.put_in_place_or_none();
     remark_on_checksums(checksums, filesystem::path(output).parent_path(), plan.relocations);
   }
 

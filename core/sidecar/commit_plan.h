@@ -16,6 +16,9 @@
 
 namespace onnxfs {
 
+// Protobuf's readers take no model of more bytes.
+inline constexpr uint64_t largest_readable = 0x7fff'ffff;
+
 // A plain value. Files that stay as they are are not in it.
 struct CommitPlan {
   struct File {

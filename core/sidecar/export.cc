@@ -8,7 +8,6 @@
 #include "core/sidecar/data_file_name.h"
 #include "core/sidecar/file_set.h"
 #include "core/sidecar/file_use.h"
-#include "core/sidecar/folder.h"
 #include "core/views/safetensors.h"
 
 namespace onnxfs {
@@ -16,13 +15,6 @@ namespace onnxfs {
 namespace {
 
 namespace filesystem = std::filesystem;
-
-// Protobuf's readers stop at this size.
-constexpr uint64_t largest_readable = 0x7fff'ffff;
-
-void require_free(const std::string& path) {
-  if (exists(path)) fail(EEXIST, "{} is there already; remove it, or choose another name", path);
-}
 
 void require_readable_size(const Rope& content, const std::string& output, const ExportOptions& options) {
   if (content.size() <= largest_readable) return;
@@ -48,12 +40,7 @@ std::vector<std::string> write(const CommitPlan& plan, const Model& model, const
                                Disk& disk) {
   FileSet files(plan, model, edits, progress, disk);
   if (progress) progress(plan.size(), plan.size());  // the last chance to stop
-  try {
-    return files.put_in_place();
-  } catch (...) {
-    files.take_back();
-    throw;
-  }
+  return files.put_in_place_or_none();
 }
 
 CommitPlan empty_plan() {

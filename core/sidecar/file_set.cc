@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/bytes/error.h"
+#include "core/sidecar/folder.h"
 #include "core/sidecar/model_check.h"
 
 namespace onnxfs {
@@ -93,14 +94,23 @@ bool FileSet::any_in_place() const {
   return std::ranges::any_of(files_, [](const auto& file) { return !file->is_waiting(); });
 }
 
-void FileSet::take_back() noexcept {
-  for (const auto& file : files_) {
-    if (!file->is_waiting()) remove_quietly(disk_, file->path());
+std::vector<std::string> FileSet::put_in_place_or_none() {
+  try {
+    return put_in_place();
+  } catch (...) {
+    for (const auto& file : files_) {
+      if (!file->is_waiting()) remove_quietly(disk_, file->path());
+    }
+    throw;
   }
 }
 
 void FileSet::leave() noexcept {
   for (const auto& file : files_) file->leave();
+}
+
+void require_free(const std::string& path) {
+  if (exists(path)) fail(EEXIST, "{} is there already; remove it, or choose another name", path);
 }
 
 void flush_folders_of(const std::vector<std::string>& paths, Disk& disk) {

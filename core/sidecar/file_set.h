@@ -25,8 +25,8 @@ class FileSet {
   // Data files first, the model last; durable when it returns. Returns the paths.
   std::vector<std::string> put_in_place();
 
-  // Removes what was put in place, where nothing was before.
-  void take_back() noexcept;
+  // The same, where nothing was before: when it fails, what was put in place is removed again.
+  std::vector<std::string> put_in_place_or_none();
 
   void leave() noexcept;
   bool any_in_place() const;
@@ -38,6 +38,9 @@ class FileSet {
   std::vector<std::unique_ptr<TemporaryFile>> files_;
   uint64_t written_ = 0;
 };
+
+// Throws Error(EEXIST) when there is something, where a new file is to be.
+void require_free(const std::string& path);
 
 // Flushes the folders that the files are in, each once.
 void flush_folders_of(const std::vector<std::string>& paths, Disk& disk);
