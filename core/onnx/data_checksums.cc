@@ -51,21 +51,17 @@ std::optional<Digest> parse(const std::string& text) {
 
 // `progress` is told of each piece how long it is.
 template <typename Digest, typename Progress>
-Digest sha1_of(const FileSource& file, Progress progress) {
+Digest sha1_of(const std::shared_ptr<const FileSource>& file, Progress progress) {
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
   if (!context || EVP_DigestInit_ex(context.get(), EVP_sha1(), nullptr) != 1) {
     fail(ENOTSUP, "OpenSSL has no SHA-1 here, so checksums cannot be verified");
   }
-  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(piece_size);
-  file.advise(POSIX_FADV_SEQUENTIAL);
-  for (uint64_t at = 0; at < file.size();) {
-    const std::span piece(buffer.get(), static_cast<size_t>(std::min<uint64_t>(piece_size, file.size() - at)));
-    file.read(at, piece);
+  file->advise(POSIX_FADV_SEQUENTIAL);
+  read_in_pieces(Rope::of(file), 0, file->size(), piece_size, [&](uint64_t, std::span<const std::byte> piece) {
     if (EVP_DigestUpdate(context.get(), piece.data(), piece.size()) != 1) fail(EIO, "OpenSSL failed to hash");
-    at += piece.size();
     progress(piece.size());
-  }
-  file.advise(POSIX_FADV_NORMAL);
+  });
+  file->advise(POSIX_FADV_NORMAL);
   Digest digest;
   if (EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) != 1) fail(EIO, "OpenSSL failed to hash");
   return digest;
@@ -110,7 +106,7 @@ std::vector<Finding> DataChecksums::verify(const std::function<void(uint64_t)>& 
   for (const auto& [key, entry] : entries_) {
     const DataFile& file = catalog.data_files()[key.first];
     if (last != key.first) {
-      digest = sha1_of<Digest>(*file.source, [&](uint64_t length) {
+      digest = sha1_of<Digest>(file.source, [&](uint64_t length) {
         done += length;
         if (progress) progress(done);
       });

@@ -67,7 +67,10 @@ bool TypedEntries::next(Entry& entry) {
   return true;
 }
 
-uint64_t TypedEntries::skip(uint64_t most) {
+// `look` is called with the entries outside of packed runs; skip_packed(most) skips some of the run that has begun, and
+// returns how many.
+template <typename Look, typename SkipPacked>
+uint64_t TypedEntries::skip_by(uint64_t most, Look look, SkipPacked skip_packed) {
   uint64_t skipped = 0;
   Entry entry;
   while (skipped < most) {
@@ -75,44 +78,40 @@ uint64_t TypedEntries::skip(uint64_t most) {
       bool packed = false;
       if (!step(entry, packed)) break;
       if (!packed) {
+        look(entry);
         ++skipped;
         continue;
       }
     }
-    if (const uint64_t width = field_.width(); width != 0) {
-      const uint64_t n = std::min(most - skipped, (at_.packed_end - at_.offset) / width);
-      at_.offset += n * width;
-      skipped += n;
-    } else {
-      wire::Reader reader(window_, {at_.offset, at_.packed_end});
-      skipped += reader.skip_varints(most - skipped);
-      at_.offset = reader.offset();
-    }
+    skipped += skip_packed(most - skipped);
     if (at_.offset == at_.packed_end) at_.packed_end = 0;
   }
   return skipped;
 }
 
+uint64_t TypedEntries::skip(uint64_t most) {
+  const auto skip_packed = [this](uint64_t wanted) -> uint64_t {
+    if (const uint64_t width = field_.width(); width != 0) {
+      const uint64_t n = std::min(wanted, (at_.packed_end - at_.offset) / width);
+      at_.offset += n * width;
+      return n;
+    }
+    wire::Reader reader(window_, {at_.offset, at_.packed_end});
+    const uint64_t n = reader.skip_varints(wanted);
+    at_.offset = reader.offset();
+    return n;
+  };
+  return skip_by(
+      most, [](const Entry&) {}, skip_packed);
+}
+
 uint64_t TypedEntries::skip_looking(uint64_t most, TypedField typed_field, EntryValues& values) {
   const auto look = [&](uint64_t varint) { values.add(entry_number(typed_field, varint)); };
-  uint64_t skipped = 0;
-  Entry entry;
-  while (skipped < most) {
-    if (at_.packed_end == 0) {
-      bool packed = false;
-      if (!step(entry, packed)) break;
-      if (!packed) {
-        look(entry.value);
-        ++skipped;
-        continue;
-      }
-    }
-    uint64_t at = at_.offset;
-    skipped += wire::visit_varints(window_, at, at_.packed_end, most - skipped, look);
-    at_.offset = at;
-    if (at_.offset == at_.packed_end) at_.packed_end = 0;
-  }
-  return skipped;
+  const auto skip_packed = [&](uint64_t wanted) {
+    return wire::visit_varints(window_, at_.offset, at_.packed_end, wanted, look);
+  };
+  return skip_by(
+      most, [&](const Entry& entry) { look(entry.value); }, skip_packed);
 }
 
 }  // namespace onnxfs

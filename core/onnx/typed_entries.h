@@ -51,6 +51,8 @@ class TypedEntries {
 
  private:
   bool step(Entry& entry, bool& packed);
+  template <typename Look, typename SkipPacked>
+  uint64_t skip_by(uint64_t most, Look look, SkipPacked skip_packed);
 
   wire::Window& window_;
   std::span<const ByteRange> pieces_;
