@@ -19,7 +19,7 @@ std::string tensor_line(const EditedModel& model, const ListedTensor& listed) {
                                  json_quote(listed.path), json_quote(tensor.name),
                                  quoted_or_null(tensor.type() == nullptr ? "" : tensor.type()->name),
                                  shape_json(tensor, edit.get()), listed.nbytes, storage_word(tensor, edit.get()));
-  if (tensor.in_one_piece && problem.empty() && (edit == nullptr || !edit->payload)) {
+  if (problem.empty() && has_place(tensor, edit.get())) {
     line += fmt::format(R"(, "file": {}, "offset": {}, "length": {})", json_quote(model.model()->file_name_of(tensor)),
                         tensor.data.begin, tensor.data.size());
   } else {

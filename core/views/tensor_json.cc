@@ -34,7 +34,7 @@ void add_type(JsonLines& json, const Tensor& tensor) {
 
 void add_place(JsonLines& json, const Model& model, const Tensor& tensor, const TensorEdit* edit, bool sound) {
   json.add_text("storage", storage_word(tensor, edit));
-  if (sound && tensor.in_one_piece && (edit == nullptr || !edit->payload)) {
+  if (sound && has_place(tensor, edit)) {
     json.add_text("file", model.file_name_of(tensor));
     json.add_number("offset", tensor.data.begin).add_number("length", tensor.data.size());
   } else {
@@ -84,6 +84,10 @@ uint64_t payload_size(const Tensor& tensor, const TensorEdit* edit) {
 
 std::string_view storage_word(const Tensor& tensor, const TensorEdit* edit) {
   return edit != nullptr && edit->payload ? "sidecar" : storage_name(tensor);
+}
+
+bool has_place(const Tensor& tensor, const TensorEdit* edit) {
+  return tensor.in_one_piece && (edit == nullptr || !edit->payload);
 }
 
 std::string_view dtype_word(const Tensor& tensor) {

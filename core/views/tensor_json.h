@@ -23,6 +23,9 @@ std::string shape_json(const Tensor& tensor, const TensorEdit* edit = nullptr);
 uint64_t payload_size(const Tensor& tensor, const TensorEdit* edit);
 std::string_view storage_word(const Tensor& tensor, const TensorEdit* edit);
 
+// Whether `file`, `offset` and `length` say where the payload stands, if the tensor is sound: in one piece, unedited.
+bool has_place(const Tensor& tensor, const TensorEdit* edit);
+
 // The `dtype` as a word: "float32"; "null" for a type without a name.
 std::string_view dtype_word(const Tensor& tensor);
 
