@@ -9,11 +9,11 @@
 #include "core/views/json_lines.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
+#include "fs/counted.h"
 #include "fs/examination.h"
 #include "fs/model_walk.h"
-#include "fs/mount_point.h"
 #include "fs/progress_line.h"
-#include "fs/status.h"
+#include "fs/subject.h"
 
 namespace onnxfs {
 
@@ -62,8 +62,8 @@ class Checker {
       fmt::print("{{\"files\": {}, \"sound\": {}, \"with_problems\": {}, \"unexamined\": {}}}\n", files_, sound_,
                  with_problems, unexamined_);
     } else {
-      fmt::print("{} file{}: {} sound, {} with problems, {} that cannot be examined\n", files_, files_ == 1 ? "" : "s",
-                 sound_, with_problems, unexamined_);
+      fmt::print("{}: {} sound, {} with problems, {} that cannot be examined\n", counted(files_, "file"), sound_,
+                 with_problems, unexamined_);
     }
   }
 
@@ -104,24 +104,6 @@ class Checker {
   uint64_t troubles_ = 0;  // those, and folders that cannot be listed
 };
 
-// What is shown at a path in a mount, where it is on disk: of the mount of a model the model, of that of a folder the
-// model or folder in it. Any other path as it is.
-std::string on_disk(const std::string& path) {
-  std::error_code error;
-  if (!files::is_directory(path, error)) return path;
-  const files::path folder = absolute_path(path);
-  for (files::path above = folder; above.has_relative_path(); above = above.parent_path()) {
-    if (!find_mounted(above)) continue;
-    const auto json = read_status(above);
-    if (!json.contains("model") || !json["model"].is_string()) return path;
-    const files::path mounted = json["model"].get<std::string>();
-    if (above == folder) return mounted;
-    const files::path found = mounted / folder.lexically_relative(above);
-    return !is_of_model(json) && files::exists(found, error) ? found.string() : path;
-  }
-  return path;
-}
-
 }  // namespace
 
 int check_command(int count, char** argument_values) {
@@ -143,7 +125,7 @@ int check_command(int count, char** argument_values) {
       "Exit status: 0 nothing is wrong, 1 something is, 2 a file cannot be examined (all others are).\n\n"
       "Examples:\n  onnxfs check resnet50.onnx\n  onnxfs check --json models | jq -r 'select(.sound == false).file'");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
-  const std::string subject = on_disk(path);
+  const std::string subject = path_on_disk(path);
   std::error_code ignored;
   const bool is_folder = files::is_directory(subject, ignored);
   Checker checker(as_json, is_folder);

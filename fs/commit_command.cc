@@ -10,6 +10,7 @@
 #include "core/sidecar/sidecar.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
+#include "fs/counted.h"
 #include "fs/interruption.h"
 #include "fs/mount_table.h"
 #include "fs/progress_line.h"
@@ -23,7 +24,7 @@ void print(const CommitReport& report, const std::string& model) {
     fmt::print("{} {}\n", report.edits == 0 ? "Nothing is edited in" : "Nothing is changed by the edits of",
                printable(model));
   } else {
-    fmt::print("Committed {} edited tensor{}:\n", report.edits, report.edits == 1 ? "" : "s");
+    fmt::print("Committed {}:\n", counted(report.edits, "edited tensor"));
   }
   for (const std::string& path : report.written) fmt::print("  {}\n", printable(path));
   for (const std::string& remark : report.remarks) fmt::print(stderr, "onnxfs: {}\n", printable(remark));

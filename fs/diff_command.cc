@@ -10,6 +10,7 @@
 #include "core/views/json_lines.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
+#include "fs/counted.h"
 #include "fs/difference_report.h"
 #include "fs/model_comparison.h"
 #include "fs/progress_line.h"
@@ -44,16 +45,12 @@ struct Counts {
   }
 };
 
-std::string plural(size_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 std::string graph_summary(const GraphDifference& graph) {
   if (graph.empty()) return "graph: same";
   std::string text = "graph: ";
   const auto add = [&text](size_t count, std::string_view what) {
     if (count == 0) return;
-    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ", ", plural(count, "node"), what);
+    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ", ", counted(count, "node"), what);
   };
   add(graph.changed.size(), "changed");
   add(graph.removed.size(), "only in A");
@@ -62,7 +59,7 @@ std::string graph_summary(const GraphDifference& graph) {
 }
 
 std::string summary(const Counts& counts) {
-  std::string text = fmt::format("{} of {} differ", counts.different, plural(counts.pairs, "tensor"));
+  std::string text = fmt::format("{} of {} differ", counts.different, counted(counts.pairs, "tensor"));
   if (counts.only_a + counts.only_b != 0) {
     text += fmt::format(" ({} only in A, {} only in B)", counts.only_a, counts.only_b);
   }

@@ -3,8 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "core/onnx/edit.h"
-#include "core/onnx/model.h"
+#include "core/sidecar/sidecar.h"
 #include "core/views/tensor_content.h"
 #include "fs/subject.h"
 #include "fs/tree.h"
@@ -22,7 +21,7 @@ class EditedModel {
 
   const Subject& subject() const noexcept { return subject_; }
   const std::shared_ptr<const Model>& model() const noexcept { return model_; }
-  const Edits& edits() const noexcept { return edits_; }
+  Edits edits() const { return sidecar_->edits().snapshot(); }
   const Tree& tree() const noexcept { return tree_; }
 
   const Tensor& tensor(uint32_t index) const { return model_->catalog().tensors()[index]; }
@@ -32,19 +31,22 @@ class EditedModel {
   std::string path_of(uint32_t tensor) const { return tree_.path_of_tensor(tensor); }
 
   // Null when it is unedited.
-  TensorEditPtr edit(uint32_t tensor) const;
+  TensorEditPtr edit(uint32_t tensor) const { return sidecar_->edits().find(tensor); }
 
   // With its edits. Throws Error(EIO) for a broken tensor, with the reason.
   TensorContent content(uint32_t tensor) const;
-  Rope payload(uint32_t tensor) const;
+  Rope payload(uint32_t tensor) const { return sidecar_->payload(tensor); }
 
  private:
-  EditedModel(Subject subject, std::shared_ptr<const Model> model, Edits edits)
-      : subject_(std::move(subject)), model_(std::move(model)), edits_(std::move(edits)), tree_(model_->catalog()) {}
+  EditedModel(Subject subject, std::shared_ptr<const Model> model, std::shared_ptr<const Sidecar> sidecar)
+      : subject_(std::move(subject)),
+        model_(std::move(model)),
+        sidecar_(std::move(sidecar)),
+        tree_(model_->catalog()) {}
 
   Subject subject_;
   std::shared_ptr<const Model> model_;
-  Edits edits_;
+  std::shared_ptr<const Sidecar> sidecar_;  // through which nobody writes
   Tree tree_;
 };
 

@@ -11,6 +11,7 @@
 #include "fs/arguments.h"
 #include "fs/byte_size.h"
 #include "fs/commands.h"
+#include "fs/counted.h"
 #include "fs/edited_model.h"
 #include "fs/interruption.h"
 #include "fs/progress_line.h"
@@ -49,7 +50,7 @@ std::string report_text(const ExportReport& report) {
   std::string text = fmt::format("Wrote {} ({})", printable(report.output), byte_size_text(report.output_bytes));
   if (!report.data_files.empty()) {
     const size_t count = report.data_files.size();
-    text += fmt::format(", and {} tensor{} into {} ({})", report.moved_tensors, report.moved_tensors == 1 ? "" : "s",
+    text += fmt::format(", and {} into {} ({})", counted(report.moved_tensors, "tensor"),
                         count == 1 ? printable(report.data_files.front()) : fmt::format("{} files beside it", count),
                         byte_size_text(report.data_bytes));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fs/counted.h"
 #include "fs/histogram_drawing.h"
 
 namespace onnxfs {
@@ -53,9 +54,8 @@ void append_numbers(std::string& text, const Statistics& numbers, size_t width, 
 }  // namespace
 
 std::string statistics_text(const TensorStatistics& tensor, size_t width, size_t bins) {
-  std::string text =
-      fmt::format("{}  {} {}  {} element{}, {} byte{}\n", tensor.path, tensor.dtype, tensor.shape, tensor.elements,
-                  tensor.elements == 1 ? "" : "s", tensor.nbytes, tensor.nbytes == 1 ? "" : "s");
+  std::string text = fmt::format("{}  {} {}  {}, {}\n", tensor.path, tensor.dtype, tensor.shape,
+                                 counted(tensor.elements, "element"), counted(tensor.nbytes, "byte"));
   if (!tensor.problem.empty()) text += fmt::format("  broken: {}\n", tensor.problem);
   if (tensor.numbers && tensor.numbers->numbers != 0) append_numbers(text, *tensor.numbers, width, bins);
   if (tensor.strings && tensor.strings->strings != 0) {

@@ -12,6 +12,7 @@
 #include "core/views/listing.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
+#include "fs/counted.h"
 #include "fs/subject.h"
 #include "fs/tree.h"
 
@@ -65,7 +66,7 @@ void print_text(const Status& status) {
   if (!status.problem.empty()) fmt::print("{}\n", printable(status.problem));
   else if (status.edits.empty()) fmt::print("Nothing is edited in {}\n", printable(status.subject.model));
   if (!status.edits.empty()) {
-    fmt::print("{} edited tensor{} in {}, {} bytes on disk\n", status.edits.size(), status.edits.size() == 1 ? "" : "s",
+    fmt::print("{} in {}, {} bytes on disk\n", counted(status.edits.size(), "edited tensor"),
                printable(status.subject.sidecar), status.bytes);
   }
   if (!status.holder.empty()) fmt::print("Being edited by {}\n", printable(status.holder));

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/bytes/error.h"
@@ -15,40 +16,54 @@ namespace {
 
 namespace files = std::filesystem;
 
-// What is mounted at a mount point, as its own status says.
-Subject subject_of_mount(const std::string& mount_point) {
-  const auto json = read_status(mount_point);
-  if (!is_of_model(json)) {
-    fail(EINVAL, "the mount at {} is not one of a single model; ask for a model by its path", mount_point);
-  }
-  return {json["model"].get<std::string>(), json["sidecar"].get<std::string>()};
-}
+// A path in a mount of ours.
+struct ShownPath {
+  files::path mount_point;
+  files::path below;      // the mount point; "." for that itself
+  nlohmann::json status;  // null of a dead mount
+};
 
-// The model that a folder stands for, if it is one in a mounted folder of models.
-std::optional<std::string> model_in_mounted_folder(const std::string& path) {
+std::optional<ShownPath> find_shown(const std::string& path) {
+  if (const auto mounted = find_mounted(path))
+    return ShownPath{mounted->mount_point, ".", read_status(mounted->mount_point)};
   std::error_code error;
   if (!files::is_directory(path, error)) return std::nullopt;
   const files::path folder = absolute_path(path);
-  for (files::path above = folder; above.has_relative_path(); above = above.parent_path()) {
-    if (!find_mounted(above)) continue;
-    const auto json = read_status(above);
-    if (is_of_model(json) || !json.contains("model")) return std::nullopt;
-    const files::path model = json["model"].get<std::string>() / folder.lexically_relative(above);
-    return files::is_regular_file(model, error) ? std::optional(model.string()) : std::nullopt;
+  for (files::path above = folder.parent_path(); above.has_relative_path(); above = above.parent_path()) {
+    if (find_mounted(above)) return ShownPath{above, folder.lexically_relative(above), read_status(above)};
   }
   return std::nullopt;
 }
 
+// What the mount point shows is a model or a folder; in the mount of a model there is nothing that is on disk.
+std::optional<files::path> on_disk(const ShownPath& shown) {
+  if (!shown.status.contains("model") || !shown.status["model"].is_string()) return std::nullopt;
+  const files::path mounted = shown.status["model"].get<std::string>();
+  if (shown.below == ".") return mounted;
+  std::error_code error;
+  const files::path found = mounted / shown.below;
+  return !is_of_model(shown.status) && files::exists(found, error) ? std::optional(found) : std::nullopt;
+}
+
 }  // namespace
 
+std::string path_on_disk(const std::string& path) {
+  const auto shown = find_shown(path);
+  return (shown ? on_disk(*shown) : std::nullopt).value_or(path);
+}
+
 Subject find_subject(const std::string& path, const std::string& sidecar) {
-  if (const auto mounted = find_mounted(path)) {
-    Subject subject = subject_of_mount(mounted->mount_point);
-    if (!sidecar.empty()) subject.sidecar = files::absolute(sidecar);
-    return subject;
+  std::string model = path, edits = sidecar;
+  if (const auto shown = find_shown(path)) {
+    if (shown->below == "." && !is_of_model(shown->status)) {
+      fail(EINVAL, "the mount at {} is not one of a single model; ask for a model by its path",
+           shown->mount_point.string());
+    }
+    std::error_code error;
+    if (const auto found = on_disk(*shown); found && files::is_regular_file(*found, error)) model = *found;
+    if (shown->below == "." && edits.empty()) edits = shown->status["sidecar"].get<std::string>();
   }
-  const std::string model = model_in_mounted_folder(path).value_or(path);
-  return {files::absolute(model), files::absolute(sidecar.empty() ? sidecar_path(model) : sidecar)};
+  return {files::absolute(model), files::absolute(edits.empty() ? sidecar_path(model) : edits)};
 }
 
 }  // namespace onnxfs

@@ -11,6 +11,10 @@ struct Subject {
   std::string sidecar;
 };
 
+// What is shown at a path in a mount, where it is on disk: of the mount of a model the model, of that of a folder the
+// model or folder in it. Any other path as it is.
+std::string path_on_disk(const std::string& path);
+
 // Of a path to a model's file, to the folder that a model is mounted at, or to that of a model in a mounted folder of
 // models. `sidecar`: where the edits are; "" for where the mount keeps them, or else where the model's own are. Throws
 // Error(EINVAL) for a mount that is not one of a single model; whether the model exists is for those who open it.

@@ -4,6 +4,7 @@
 #include "core/views/listing.h"
 #include "core/views/tensor_json.h"
 #include "fs/byte_size.h"
+#include "fs/counted.h"
 #include "fs/tensor_list.h"
 #include "fs/text_table.h"
 
@@ -13,10 +14,8 @@ namespace {
 
 using Align = TextTable::Align;
 
-std::string count_text(uint64_t tensors) { return fmt::format("{} tensor{}", tensors, tensors == 1 ? "" : "s"); }
-
 std::string place_of(const Model& model, const Tensor& tensor, const TensorEdit* edit) {
-  if (!tensor.in_one_piece || tensor.broken() || (edit != nullptr && edit->payload)) return "-";
+  if (tensor.broken() || !has_place(tensor, edit)) return "-";
   return fmt::format("{}+{}", printable(model.file_name_of(tensor)), tensor.data.begin);
 }
 
@@ -74,9 +73,9 @@ std::string totals_text(const TensorList& list) {
   const Total all = list.by_dtype.all();
   TextTable table({Align::left, Align::right, Align::right});
   for (const Total& total : sorted(list.by_dtype.list(), ListOrder::size)) {
-    table.add({fmt::format("  {}", total.of), count_text(total.tensors), byte_size_text(total.nbytes)});
+    table.add({fmt::format("  {}", total.of), counted(total.tensors, "tensor"), byte_size_text(total.nbytes)});
   }
-  return fmt::format("{}, {}\n{}", count_text(all.tensors), byte_size_text(all.nbytes), table.text());
+  return fmt::format("{}, {}\n{}", counted(all.tensors, "tensor"), byte_size_text(all.nbytes), table.text());
 }
 
 std::string drawn_totals_text(const TensorList& list, ListOrder order) {
@@ -85,7 +84,7 @@ std::string drawn_totals_text(const TensorList& list, ListOrder order) {
   add_drawn(table, "dtype", sorted(list.by_dtype.list(), order), all.nbytes);
   table.add({});
   add_drawn(table, "layer", sorted(list.by_layer.list(), order), all.nbytes);
-  return fmt::format("{}, {}\n\n{}", count_text(all.tensors), byte_size_text(all.nbytes), table.text());
+  return fmt::format("{}, {}\n\n{}", counted(all.tensors, "tensor"), byte_size_text(all.nbytes), table.text());
 }
 
 }  // namespace onnxfs
