@@ -138,7 +138,7 @@ void ModelFilesystem::note_change(Place changed, bool is_replaced) const {
       if (file != changed || is_replaced) note_stale(file);
     }
   }
-  for (const Place document : documents_that_follow_edits()) note_stale(document);
+  for (const Place document : following_documents_) note_stale(document);
   const uint32_t data_file = model().catalog().tensors()[index].data_file;
   for (uint32_t number = 0; number < layout_.live().files().size(); ++number) {
     const bool is_holder = layout_.live().files()[number].data_file == data_file;
@@ -148,21 +148,11 @@ void ModelFilesystem::note_change(Place changed, bool is_replaced) const {
   if (sidecar_->may_be_worth_compacting()) watcher_.untidy();
 }
 
-std::vector<Place> ModelFilesystem::documents_that_follow_edits() const {
-  std::vector<Place> documents;
-  for (const uint32_t child : tree().children(Tree::root)) {
-    const Node& node = tree().node(child);
-    if (node.kind != Node::Kind::document) continue;
-    if (Documents::follows_edits(static_cast<Document>(node.subject))) documents.push_back({child, Facet::document});
-  }
-  return documents;
-}
-
 // The kernel was told that it may believe these sizes as long as nothing is edited, so that it need not ask at every
 // read. It is told otherwise before the edit is answered: who looks right after that is to see the new ones. Whoever
 // edits something else meanwhile waits for that too.
 void ModelFilesystem::note_first_change() const {
-  for (const Place document : documents_that_follow_edits()) watcher_.attributes_changed(Layout::inode(document));
+  for (const Place document : following_documents_) watcher_.attributes_changed(Layout::inode(document));
   for (uint32_t number = 0; number < layout_.live().files().size(); ++number) {
     watcher_.attributes_changed(Layout::inode(number, Facet::live_file));
   }

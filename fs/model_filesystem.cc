@@ -27,6 +27,22 @@ constexpr uint64_t scratch_offset = dots + Layout::slot_end;
 
 std::string parent_of(const std::string& path) { return std::filesystem::absolute(path).parent_path(); }
 
+// How many bytes there are on the disk of a folder; 0 when that is not known.
+uint64_t room_on_disk(const UniqueFd& folder) {
+  struct statvfs disk;
+  return folder && ::fstatvfs(folder.get(), &disk) == 0 ? uint64_t{disk.f_bavail} * disk.f_frsize : 0;
+}
+
+std::vector<Place> documents_that_follow_edits(const Tree& tree) {
+  std::vector<Place> documents;
+  for (const uint32_t child : tree.children(Tree::root)) {
+    const Node& node = tree.node(child);
+    if (node.kind != Node::Kind::document) continue;
+    if (Documents::follows_edits(static_cast<Document>(node.subject))) documents.push_back({child, Facet::document});
+  }
+  return documents;
+}
+
 }  // namespace
 
 ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership,
@@ -37,6 +53,7 @@ ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership own
       views_(sidecar_),
       documents_(sidecar_, layout_.tree(), views_.digests(), std::move(status)),
       live_(sidecar_, layout_.live()),
+      following_documents_(documents_that_follow_edits(layout_.tree())),
       edits_disk_(::open(parent_of(sidecar_->folder()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
 Place ModelFilesystem::place(uint64_t inode) const {
@@ -187,16 +204,6 @@ std::string ModelFilesystem::attribute(uint64_t inode, std::string_view name) co
   if (name == hash_attribute && model().problem(index).empty()) return views_.xxh128(index);
   fail(ENODATA, "there is no extended attribute {}", name);
 }
-
-namespace {
-
-// How many bytes there are on the disk of a folder; 0 when that is not known.
-uint64_t room_on_disk(const UniqueFd& folder) {
-  struct statvfs disk;
-  return folder && ::fstatvfs(folder.get(), &disk) == 0 ? uint64_t{disk.f_bavail} * disk.f_frsize : 0;
-}
-
-}  // namespace
 
 // What is used are the payloads, what is free is free for edits.
 struct statvfs ModelFilesystem::statistics() const {

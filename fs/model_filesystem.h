@@ -91,7 +91,6 @@ class ModelFilesystem final : public Filesystem {
   void note_change(Place place, bool is_replaced) const;
   void note_stale(Place place) const;
   void note_first_change() const;
-  std::vector<Place> documents_that_follow_edits() const;
 
   // Whether the kernel may believe the size of what follows the edits: until there is one.
   bool is_size_lasting() const { return !ownership_.writable || sidecar_->edits().version() == 0; }
@@ -102,6 +101,7 @@ class ModelFilesystem final : public Filesystem {
   TensorViews views_;
   Documents documents_;
   LiveFiles live_;
+  const std::vector<Place> following_documents_;  // whose content edits change
   Watcher watcher_;
   mutable std::once_flag first_change_;
   mutable Drafts drafts_;
