@@ -1,11 +1,11 @@
 #include "fs/histogram_drawing.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
+
+#include "fs/terminal.h"
 
 namespace onnxfs {
 
@@ -47,9 +47,7 @@ std::string axis_labels(const Histogram::Bins& bins, size_t indent, size_t bar) 
 }  // namespace
 
 size_t terminal_width() {
-  winsize size{};
-  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return std::clamp<size_t>(size.ws_col, narrowest, widest);
+  return std::clamp(terminal_columns(STDOUT_FILENO).value_or(usual_columns), narrowest, widest);
 }
 
 size_t most_bars(size_t width, uint64_t most) { return width - label_width(most) - 2; }

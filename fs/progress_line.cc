@@ -1,13 +1,13 @@
 #include "fs/progress_line.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "fs/byte_size.h"
+#include "fs/terminal.h"
 
 namespace onnxfs {
 
@@ -37,9 +37,8 @@ void ProgressLine::show(uint64_t done, uint64_t total) {
 
 void ProgressLine::say(const std::string& text) {
   if (!is_time()) return;
-  winsize size = {};
-  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  std::fprintf(stderr, "\r%s\033[K", text.substr(0, is_known ? size.ws_col - 1u : 79u).c_str());
+  const size_t columns = terminal_columns(STDERR_FILENO).value_or(usual_columns);
+  std::fprintf(stderr, "\r%s\033[K", text.substr(0, columns - 1).c_str());
 }
 
 void ProgressLine::wipe() {
