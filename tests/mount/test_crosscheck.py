@@ -4,12 +4,11 @@ import json
 import os
 import struct
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-from mounting import run
 from naming import stems_of
 from npm_models import background_removal, npm_package, unpack
+from testdata import testdata_models
 
 onnx = pytest.importorskip("onnx", reason="python3-onnx is not installed")
 import everything  # noqa: E402
@@ -55,13 +54,7 @@ def compare(mount, path):
 
 @pytest.mark.limit(120)
 def test_models_of_libonnx_testdata(mount):
-    try:
-        files = run("dpkg", "-L", "libonnx-testdata").stdout.splitlines()
-    except FileNotFoundError:
-        pytest.skip("no dpkg, so no libonnx-testdata")
-    models = [Path(file) for file in files if file.endswith(".onnx")]
-    if not models:
-        pytest.skip("the package libonnx-testdata is not installed")
+    models = testdata_models()
     with ThreadPoolExecutor(2) as pool:
         counts = list(pool.map(lambda path: compare(mount, path), models))
     assert len(counts) == len(models) and sum(counts) > 50

@@ -7,15 +7,15 @@ import pty
 import struct
 import subprocess
 import termios
-from pathlib import Path
 
 import numpy
 import pytest
 from datatypes import SIZED, string_payload
 from editing import store
-from mounting import BINARY, one_line, onnxfs, run
+from mounting import BINARY, one_line, onnxfs
 from numeric import exact_integers, payload_of, smallest_normal, values_of
 from onnx_wire import DOUBLE, FLOAT, INT8, STRING, Message, graph, tensor, write_model
+from testdata import testdata_models
 
 LARGE = {"FLOAT", "DOUBLE", "FLOAT16", "INT64", "UINT8", "INT4", "FLOAT6E2M3"}  # in several shares
 
@@ -227,15 +227,8 @@ def test_help_fits_a_screen():
 def test_models_of_libonnx_testdata():
     onnx = pytest.importorskip("onnx")
     numpy_helper = pytest.importorskip("onnx.numpy_helper")
-    try:
-        files = run("dpkg", "-L", "libonnx-testdata").stdout.splitlines()
-    except FileNotFoundError:
-        pytest.skip("no dpkg, so no libonnx-testdata")
-    models = [Path(file) for file in files if file.endswith(".onnx")]
-    if not models:
-        pytest.skip("the package libonnx-testdata is not installed")
     checked = 0
-    for path in models:
+    for path in testdata_models():
         initializers = onnx.load(str(path)).graph.initializer
         if not initializers:
             continue
