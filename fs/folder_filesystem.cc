@@ -310,10 +310,11 @@ bool FolderFilesystem::is_in_use(uint32_t number) const {
 }
 
 // The one whose use is longest ago, of those that nobody is using: its edits are on disk, and what a program has open
-// or is about to rename would be lost. False when all are in use.
-bool FolderFilesystem::drop_one() const {
+// or is about to rename would be lost. False when there is none, or only such as were used after `time`.
+bool FolderFilesystem::drop_one(FolderLimits::Clock::time_point time) const {
   for (auto number = recently_used_.end(); number != recently_used_.begin();) {
-    if (is_in_use(*--number)) continue;
+    if (slots_.at(*--number).at > time) return false;
+    if (is_in_use(*number)) continue;
     drop(number);
     return true;
   }
@@ -335,17 +336,8 @@ void FolderFilesystem::let_go() noexcept {
   bool any = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto now = limits_.now();
-    for (auto number = recently_used_.end(); number != recently_used_.begin();) {
-      const auto candidate = std::prev(number);
-      if (now - slots_.at(*candidate).at < limits_.unused) break;
-      if (is_in_use(*candidate)) {
-        number = candidate;
-        continue;
-      }
-      drop(candidate);
-      any = true;
-    }
+    const auto long_ago = limits_.now() - limits_.unused;
+    while (drop_one(long_ago)) any = true;
   }
 #ifdef __GLIBC__
   if (any) ::malloc_trim(0);  // what a model took lies in pieces between those of others

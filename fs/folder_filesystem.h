@@ -75,7 +75,7 @@ class FolderFilesystem final : public Filesystem {
   std::shared_ptr<Slot> slot_of(uint32_t number) const;
   void note_opened(uint32_t number, const Filesystem& filesystem) const;
   bool is_in_use(uint32_t number) const;
-  bool drop_one() const;
+  bool drop_one(FolderLimits::Clock::time_point time = FolderLimits::Clock::time_point::max()) const;
   void drop(std::list<uint32_t>::iterator number) const;
   std::vector<std::shared_ptr<Filesystem>> all_open() const;
 
