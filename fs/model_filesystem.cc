@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/bytes/error.h"
-#include "core/views/digest.h"
+#include "core/bytes/hash.h"
 #include "core/views/tensor_json.h"
 
 namespace onnxfs {

@@ -1,7 +1,7 @@
 #include "fs/tensor_views.h"
 
 #include "core/bytes/error.h"
-#include "core/views/digest.h"
+#include "core/bytes/hash.h"
 #include "core/views/npy.h"
 #include "core/views/pb.h"
 #include "core/views/tensor_json.h"

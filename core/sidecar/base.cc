@@ -9,9 +9,8 @@
 #include <random>
 
 #include "core/bytes/error.h"
+#include "core/bytes/hash.h"
 #include "core/sidecar/folder.h"
-#include "core/sidecar/hash.h"
-#include "core/views/digest.h"
 
 namespace onnxfs {
 

@@ -4,8 +4,8 @@
 #include <cerrno>
 
 #include "core/bytes/error.h"
+#include "core/bytes/hash.h"
 #include "core/bytes/range.h"
-#include "core/sidecar/hash.h"
 
 namespace onnxfs {
 

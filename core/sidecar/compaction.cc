@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/bytes/hash.h"
 #include "core/sidecar/annotation.h"
-#include "core/sidecar/hash.h"
 #include "core/sidecar/stage_content.h"
 #include "core/sidecar/stage_state.h"
 

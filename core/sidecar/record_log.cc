@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "core/bytes/error.h"
+#include "core/bytes/hash.h"
 #include "core/sidecar/folder.h"
-#include "core/sidecar/hash.h"
 
 namespace onnxfs {
 

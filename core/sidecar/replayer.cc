@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "core/bytes/error.h"
+#include "core/bytes/hash.h"
 #include "core/bytes/range.h"
-#include "core/sidecar/hash.h"
 #include "core/sidecar/stage_content.h"
 
 namespace onnxfs {

@@ -3,10 +3,10 @@
 #include <cerrno>
 
 #include "core/bytes/error.h"
+#include "core/bytes/hash.h"
 #include "core/bytes/range.h"
 #include "core/sidecar/compaction.h"
 #include "core/sidecar/folder.h"
-#include "core/sidecar/hash.h"
 #include "core/sidecar/log.h"
 #include "core/sidecar/stage_state.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/views/digest.h"
+#include "core/bytes/hash.h"
 
 namespace onnxfs {
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/bytes/error.h"
+#include "core/bytes/hash.h"
 #include "core/onnx/tensor_fields.h"
 #include "core/sidecar/annotation.h"
 #include "core/sidecar/base.h"
-#include "core/sidecar/hash.h"
 #include "core/sidecar/journal.h"
 #include "core/sidecar/record.h"
 #include "core/sidecar/sidecar.h"

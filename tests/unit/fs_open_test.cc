@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/views/digest.h"
+#include "core/bytes/hash.h"
 #include "tests/unit/filesystem_fixture.h"
 
 namespace onnxfs {

@@ -1,7 +1,7 @@
 // Logs of sound records that are not ours.
+#include "core/bytes/hash.h"
 #include "core/sidecar/annotation.h"
 #include "core/sidecar/base.h"
-#include "core/sidecar/hash.h"
 #include "core/sidecar/record.h"
 #include "tests/unit/sidecar_replay_fixture.h"
 

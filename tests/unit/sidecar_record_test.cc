@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "core/bytes/hash.h"
 #include "core/sidecar/annotation.h"
-#include "core/sidecar/hash.h"
 #include "tests/unit/message.h"
 
 namespace onnxfs {

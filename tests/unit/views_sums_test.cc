@@ -1,6 +1,6 @@
 #include "core/views/sums.h"
 
-#include "core/views/digest.h"
+#include "core/bytes/hash.h"
 #include "tests/unit/contents.h"
 #include "tests/unit/errors.h"
 

@@ -1,6 +1,7 @@
-#include "core/views/digest.h"
+#include "core/bytes/hash.h"
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include "tests/unit/errors.h"
 #include "tests/unit/sources.h"
@@ -34,6 +35,18 @@ TEST(Xxh128, IsThatOfTheContentAndNotOfItsPieces) {
 TEST(Xxh128, FailsWhereItsContentCannotBeRead) {
   const SourcePtr failing = std::make_shared<testing::FailingSource>(10, ESTALE);
   EXPECT_ERROR(xxh128(Rope({{failing, 0, 10}})), ESTALE, "on fire");
+}
+
+// By the functions for every processor, which onnxfs does not use where the library has faster ones.
+TEST(Xxh3, IsThatOfTheLibrary) {
+  std::string text;
+  for (int i = 0; i < 700'000; ++i) text += static_cast<char>(i * 37 >> 2);
+  const Rope rope = Rope::of(text);
+  for (const size_t length : {0, 1, 17, 240, 241, 100'000, 262'144, 262'145, 699'000}) {
+    const uint64_t right = XXH3_64bits(&text[1000], length);
+    EXPECT_EQ(xxh3(std::as_bytes(std::span(text).subspan(1000, length))), right) << length;
+    EXPECT_EQ(xxh3(rope, 1000, length), right) << length;
+  }
 }
 
 }  // namespace
