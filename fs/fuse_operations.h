@@ -2,6 +2,7 @@
 
 #include <fuse_lowlevel.h>
 
+#include <atomic>
 #include <functional>
 
 #include "fs/file_handles.h"
@@ -17,6 +18,7 @@ struct FuseServer {
   fuse_session* session = nullptr;   // from then on
   bool folders_need_opening = true;  // by kernels that know no other way (before Linux 5.1)
   FileHandles file_handles = {};
+  std::atomic<uint64_t> hello = 0;  // the request whose answer privileges.cc adds to
 };
 
 const fuse_lowlevel_ops& fuse_operations();

@@ -21,6 +21,7 @@
 #include "fs/background_task.h"
 #include "fs/fuse_operations.h"
 #include "fs/invalidator.h"
+#include "fs/privileges.h"
 
 namespace onnxfs {
 
@@ -164,6 +165,7 @@ Session::Session(Filesystem& filesystem, const MountPoint& mount_point, const Mo
     fuse_session_destroy(implementation_->session);
     fail(EIO, "cannot mount at {}: {}", mount_point.path(), words.take());
   }
+  take_over_privileges(implementation_->session);
   fuse_set_log_func(log_words_of_libfuse);
   raise_read_ahead(mount_point.path());
 }
