@@ -85,6 +85,10 @@ void EditableFile::resize(uint64_t size) {
   }
 }
 
+std::function<void()> EditableFile::preparation() const {
+  return [sidecar = around_.sidecar] { sidecar->look_ahead(); };
+}
+
 void EditableFile::closed_by(pid_t process) {
   const auto draft = this->draft();
   if (draft == nullptr) return;

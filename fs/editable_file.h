@@ -35,6 +35,7 @@ class EditableFile final : public OpenFile {
   std::optional<uint64_t> own_size() const override;
   void write(uint64_t offset, std::span<const std::byte> bytes) override;
   void resize(uint64_t size) override;
+  std::function<void()> preparation() const override;
   void closed_by(pid_t process) override;
   void flushed() override { is_flushed_ = true; }
 

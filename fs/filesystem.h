@@ -55,6 +55,10 @@ class OpenFile {
   virtual void write(uint64_t offset, std::span<const std::byte> bytes);
   virtual void resize(uint64_t size);
 
+  // What can be got ready for the next write while that is made, once the last one was answered; empty when there is
+  // nothing. It does not need this file, which may be gone by then, and throws nothing.
+  virtual std::function<void()> preparation() const { return {}; }
+
   // A descriptor of the file was closed by a process (its thread group), one of several perhaps. Throws what that
   // close is to return.
   virtual void closed_by(pid_t) {}

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -17,10 +18,14 @@ timespec or_now(bool is_now, timespec time) {
 }
 
 void on_write(fuse_req_t request, fuse_ino_t, const char* bytes, size_t size, off_t offset, fuse_file_info* info) {
+  std::function<void()> prepare;
   answer(request, [&] {
-    open_file(info).write(static_cast<uint64_t>(offset), std::as_bytes(std::span(bytes, size)));
+    OpenFile& file = open_file(info);
+    file.write(static_cast<uint64_t>(offset), std::as_bytes(std::span(bytes, size)));
+    prepare = file.preparation();
     fuse_reply_write(request, size);
   });
+  if (prepare) prepare();
 }
 
 void on_flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/sidecar/base_hasher.h"
 #include "core/sidecar/editor.h"
 #include "core/sidecar/garbage.h"
 #include "core/sidecar/lock.h"
@@ -59,6 +60,7 @@ class SidecarLog {
   void set_untidy(std::function<void()> untidy) { untidy_ = std::move(untidy); }
   const std::function<void()>& untidy() const noexcept { return untidy_; }
 
+  BaseHasher& base_hasher() noexcept { return base_hasher_; }
   std::mutex& compacting() noexcept { return compacting_; }
   GarbageWatch& garbage() noexcept { return garbage_; }
   void note_less_needed(uint64_t bytes) noexcept { garbage_.note_less_needed(bytes, records_.size()); }
@@ -94,6 +96,7 @@ class SidecarLog {
 
   std::set<std::shared_ptr<StageState>> stages_;
   std::function<void()> untidy_;  // may be empty
+  BaseHasher base_hasher_;
   std::mutex compacting_;
   GarbageWatch garbage_;
 };

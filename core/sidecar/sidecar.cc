@@ -47,13 +47,15 @@ void Sidecar::write(uint32_t tensor, uint64_t offset, std::span<const std::byte>
   }
   if (bytes.empty()) return;
   log_->acquire_for(tensor);
-  const uint64_t base_hash = xxh3(base, offset, bytes.size());
+  const uint64_t base_hash = log_->base_hasher().hash(tensor, base, offset, bytes.size());
   const timespec now = time_now();
   const auto lock = log_->records().lock();
   const Rope piece = log_->append_write(tensor, offset, bytes, base_hash, now);
   log_->note_less_needed(headers_in(payload(tensor), offset, bytes.size()));
   log_->editor().write(tensor, offset, piece, now);
 }
+
+void Sidecar::look_ahead() noexcept { log_->base_hasher().look_ahead(); }
 
 std::shared_ptr<Stage> Sidecar::stage() { return std::shared_ptr<Stage>(new Stage(log_)); }
 

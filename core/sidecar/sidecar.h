@@ -109,6 +109,10 @@ class Sidecar {
   // and for more than 64 MiB at once. ENOSPC, EIO … as the disk says. When it throws, nothing was changed.
   void write(uint32_t tensor, uint64_t offset, std::span<const std::byte> bytes);
 
+  // Does some work of the next write ahead, where one is likely: to be called when the last one was answered. Changes
+  // nothing.
+  void look_ahead() noexcept;
+
   // A stage, and its content in place of a tensor's payload: it has the payload's size, or is a payload of strings
   // with as many elements (the caller sees to that); else EINVAL. In one step: after a crash it is there or it is not.
   std::shared_ptr<Stage> stage();
