@@ -181,7 +181,8 @@ def weights(directory, name="a", scale=1.0):
 
 
 def external(directory):
-    path = os.path.join(directory, "decoder-external.onnx")
+    # In a folder of its own: a commit looks at all models beside it, for those that use the same data file.
+    path = os.path.join(directory, "external", "decoder-external.onnx")
     data = path + ".data"
     made_once(path, 6_160_000_000, lambda to: write_with_external_data(to, data, *decoder(32, 1920, 5120, 32000)))
     return Model(path, "6 GB of external data", PROBE, data)
