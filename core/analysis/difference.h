@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "core/analysis/moments.h"
-#include "core/analysis/workers.h"
 #include "core/bytes/rope.h"
+#include "core/bytes/workers.h"
 #include "core/onnx/data_type.h"
 
 namespace onnxfs {

@@ -2,7 +2,7 @@
 
 #include "core/analysis/difference.h"
 #include "core/analysis/number_decoder.h"
-#include "core/analysis/workers.h"
+#include "core/bytes/workers.h"
 
 namespace onnxfs {
 

@@ -7,8 +7,8 @@
 #include "core/analysis/histogram.h"
 #include "core/analysis/moments.h"
 #include "core/analysis/number_decoder.h"
-#include "core/analysis/workers.h"
 #include "core/bytes/rope.h"
+#include "core/bytes/workers.h"
 
 namespace onnxfs {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bytes/hash.h"
+#include "core/bytes/workers.h"
 
 namespace onnxfs {
 
@@ -29,6 +30,7 @@ class SumsSource final : public Source {
   void require_current() const override { subject_.model->file()->require_current(); }
 
   void read(uint64_t offset, std::span<std::byte> out) const override {
+    hash_for(offset, out.size());
     auto line = std::ranges::upper_bound(lines_, offset, {}, &Line::end);
     uint64_t at = line == lines_.begin() ? 0 : std::prev(line)->end;
     for (; !out.empty(); ++line) {
@@ -49,6 +51,22 @@ class SumsSource final : public Source {
     uint32_t tensor;
     uint64_t end;  // in the file
   };
+
+  // Hashes what a read of that range needs and the cache has not, several at once: a file of this kind is read from its
+  // beginning, and the first read wants the hashes of hundreds.
+  void hash_for(uint64_t offset, uint64_t length) const {
+    std::vector<uint32_t> missing;
+    for (auto line = std::ranges::upper_bound(lines_, offset, {}, &Line::end); line != lines_.end(); ++line) {
+      const uint64_t at = line == lines_.begin() ? 0 : std::prev(line)->end;
+      if (at >= offset + length) break;
+      if (offset < at + xxh128_length && !subject_.cache->find(line->tensor, subject_.version_of(line->tensor))) {
+        missing.push_back(line->tensor);
+      }
+    }
+    if (missing.size() < 2) return;
+    Workers workers(std::min(missing.size(), Workers::processors()));
+    workers.run(missing.size(), [&](size_t i, Scratch&) { digest(missing[i]); });
+  }
 
   std::string digest(uint32_t tensor) const {
     uint64_t version = subject_.version_of(tensor);

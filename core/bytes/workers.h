@@ -36,8 +36,10 @@ class Scratch {
 // A few threads, the caller's among them, that share out pieces of one work after another. Used by one thread.
 class Workers {
  public:
-  // As many threads as there are processors for this process, unless told otherwise.
-  explicit Workers(unsigned threads = 0);
+  // As many as this process may use.
+  static size_t processors();
+
+  explicit Workers(size_t threads = processors());
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;

@@ -1,4 +1,4 @@
-#include "core/analysis/workers.h"
+#include "core/bytes/workers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,24 +1,20 @@
-#include "core/analysis/workers.h"
+#include "core/bytes/workers.h"
 
 #include <sched.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace onnxfs {
 
-namespace {
-
-unsigned processors() {
+size_t Workers::processors() {
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
-  return std::thread::hardware_concurrency();
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<size_t>(CPU_COUNT(&allowed));
+  return std::max(1U, std::thread::hardware_concurrency());
 }
 
-}  // namespace
-
-Workers::Workers(unsigned threads) {
-  if (threads == 0) threads = processors();
-  for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+Workers::Workers(size_t threads) {
+  for (size_t i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
 }
 
 Workers::~Workers() {
