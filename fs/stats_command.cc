@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <span>
+#include <vector>
 
 #include "core/analysis/statistics.h"
 #include "core/bytes/error.h"
@@ -28,7 +31,7 @@ struct StatsArguments {
   bool as_json = false;
 };
 
-TensorStatistics statistics_of_tensor(const EditedModel& model, uint32_t index, Workers& workers) {
+TensorStatistics header_of(const EditedModel& model, uint32_t index) {
   const Tensor& tensor = model.tensor(index);
   const TensorEditPtr edit = model.edit(index);
   TensorStatistics result;
@@ -37,18 +40,50 @@ TensorStatistics statistics_of_tensor(const EditedModel& model, uint32_t index, 
   result.shape = shape_json(tensor, edit.get());
   result.elements = tensor.elements;
   result.nbytes = payload_size(tensor, edit.get());
-  try {
-    const Rope payload = model.payload(index);
-    if (tensor.data_type == string_type) {
-      result.strings = string_statistics_of(payload, workers);
-    } else {
-      result.numbers = statistics_of(payload, tensor.type(), tensor.elements, workers);
-      result.are_integers = NumberDecoder(tensor.type()).is_integer();
-    }
-  } catch (const Error& error) {
-    result.problem = error.what();
-  }
   return result;
+}
+
+// Of some tensors, in their order.
+std::vector<TensorStatistics> statistics_of_tensors(const EditedModel& model, std::span<const uint32_t> indices,
+                                                    Workers& workers) {
+  std::vector<TensorStatistics> results;
+  std::vector<NumericPayload> payloads;
+  std::vector<size_t> owners;  // of the payloads, in the results
+  for (const uint32_t index : indices) {
+    const Tensor& tensor = model.tensor(index);
+    TensorStatistics& result = results.emplace_back(header_of(model, index));
+    try {
+      Rope payload = model.payload(index);
+      if (tensor.data_type == string_type) {
+        result.strings = string_statistics_of(payload, workers);
+        continue;
+      }
+      result.are_integers = NumberDecoder(tensor.type()).is_integer();
+      payloads.push_back({std::move(payload), tensor.type(), tensor.elements});
+      owners.push_back(results.size() - 1);
+    } catch (const Error& error) {
+      result.problem = error.what();
+    }
+  }
+  auto statistics = statistics_of(payloads, workers);
+  for (size_t i = 0; i < owners.size(); ++i) {
+    TensorStatistics& result = results[owners[i]];
+    if (const Error* error = std::get_if<Error>(&statistics[i])) result.problem = error->what();
+    else result.numbers = std::get<Statistics>(std::move(statistics[i]));
+  }
+  return results;
+}
+
+// Takes from the front as many tensors as are worth sharing out, and are told together.
+std::vector<uint32_t> take_some(const EditedModel& model, std::span<const uint32_t>& rest) {
+  constexpr uint64_t enough_bytes = 64 << 20;
+  constexpr size_t most = 256;
+  std::vector<uint32_t> some;
+  for (uint64_t bytes = 0; bytes < enough_bytes && some.size() < most && !rest.empty(); rest = rest.subspan(1)) {
+    some.push_back(rest.front());
+    bytes += payload_size(model.tensor(rest.front()), model.edit(rest.front()).get());
+  }
+  return some;
 }
 
 // What is known of all of them together.
@@ -84,9 +119,7 @@ int print_statistics(const StatsArguments& arguments) {
   constexpr size_t default_bins = 64;
   const size_t width = terminal_width();
   if (arguments.as_json) print_out(fmt::format("{{\"model\":{},\"tensors\":[", json_quote(name)));
-  for (const uint32_t index : selected) {
-    const TensorStatistics tensor = statistics_of_tensor(*model, index, workers);
-    line.wipe();
+  const auto print = [&](const TensorStatistics& tensor) {
     if (arguments.as_json) {
       const size_t bins = arguments.bins == 0 ? default_bins : arguments.bins;
       print_out(fmt::format("{}\n{}", totals.tensors == 0 ? "" : ",", json_inline(statistics_json(tensor, bins))));
@@ -94,8 +127,13 @@ int print_statistics(const StatsArguments& arguments) {
       print_out(fmt::format("{}{}", totals.tensors == 0 ? "" : "\n", statistics_text(tensor, width, arguments.bins)));
     }
     totals.add(tensor);
-    if (tensor.problem.empty()) continue;
+    if (tensor.problem.empty()) return;
     fmt::print(stderr, "onnxfs: {}: {}: {}\n", printable(name), tensor.path, tensor.problem);
+  };
+  for (std::span<const uint32_t> rest = selected; !rest.empty();) {
+    const auto tensors = statistics_of_tensors(*model, take_some(*model, rest), workers);
+    line.wipe();
+    std::ranges::for_each(tensors, print);
   }
   if (arguments.as_json) print_out("\n]}\n");
   else print_totals(totals);

@@ -14,14 +14,14 @@ namespace {
 constexpr double largest_double = std::numeric_limits<double>::max();
 
 ONNXFS_VECTORISED bool all_finite(const double* values, size_t count) {
-  Masks are = {-1, -1, -1, -1};
+  Masks are = ~Masks{};
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     Doubles x;
     load(values + i, x);
     are &= magnitude_of(x) <= largest_double;
   }
-  bool all = (are[0] & are[1] & are[2] & are[3]) != 0;
+  bool all = sum_of(are) == -static_cast<int64_t>(lanes);
   for (; i < count; ++i) all = all && std::isfinite(values[i]);
   return all;
 }
@@ -76,7 +76,7 @@ ONNXFS_INLINE Sums sums_of(const double* a, const double* b, const double* a_low
   }
   Sums sums;
   sums.changed = sum_of(changed);
-  sums.max_absolute = std::max({max_absolute[0], max_absolute[1], max_absolute[2], max_absolute[3]});
+  for (size_t k = 0; k < lanes; ++k) sums.max_absolute = std::max(sums.max_absolute, max_absolute[k]);
   sums.absolute = sum_of(distances);
   sums.squared = sum_of(squared);
   sums.a_squared = sum_of(a_squared);

@@ -19,17 +19,18 @@ double index_of(double value, int exponent) {
   return quotient == 0 && value < 0 ? -1 : std::floor(quotient);
 }
 
-// The same for many, less `first`: rounded towards zero, and one less where that is above the value.
+// The same for many, less `first`: rounded to the nearest, and one less where that is above the value. What is added to
+// a quotient of at most 2^30 leaves no room for a fraction in the sum, so that its last bits are those of the integer.
 ONNXFS_VECTORISED void find_indices(const double* values, size_t count, int exponent, int32_t first, int32_t* indices) {
   const double scale = std::ldexp(1.0, -exponent), width = std::ldexp(1.0, exponent);
+  constexpr double no_fraction = 0x1.8p52;
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     Doubles x;
     load(values + i, x);
-    Integers whole = __builtin_convertvector(x * scale, Integers);
-    const Masks is_above = __builtin_convertvector(whole, Doubles) * width > x;
-    whole += __builtin_convertvector(is_above, Integers);
-    store(whole - first, indices + i);
+    const Doubles sum = x * scale + no_fraction;
+    const Masks is_above = (sum - no_fraction) * width > x;
+    store(__builtin_convertvector((Masks)sum + is_above - first, Integers), indices + i);
   }
   for (; i < count; ++i) indices[i] = static_cast<int32_t>(index_of(values[i], exponent)) - first;
 }
@@ -79,25 +80,24 @@ void Histogram::place(int exponent, double low, double high) {
 
 void Histogram::gather() {
   if (recently_added_ == 0) return;
-  for (size_t i = 0; i < recent_.size(); ++i) counts_[i % size] += recent_[i];
-  std::ranges::fill(recent_, 0);
+  for (size_t i = 0; i < recent_->size(); ++i) counts_[i % size] += (*recent_)[i];
+  recent_->fill(0);
   recently_added_ = 0;
 }
 
 void Histogram::settle() {
   gather();
-  recent_ = {};
+  recent_ = nullptr;
 }
 
 void Histogram::add(std::span<const double> values) {
   constexpr uint64_t most_recent = 1u << 31;
   constexpr size_t piece = 2048;
   std::array<int32_t, piece> indices;
-  recent_.resize(tables * size);
   while (!values.empty()) {
     const size_t count = std::min(piece, values.size());
     find_indices(values.data(), count, exponent_, static_cast<int32_t>(first_), indices.data());
-    uint32_t* recent = recent_.data();
+    uint32_t* recent = recent_->data();
     size_t i = 0;
     for (; i + tables <= count; i += tables) {
       for (size_t k = 0; k < tables; ++k) ++recent[k * size + static_cast<size_t>(indices[i + k])];

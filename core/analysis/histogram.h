@@ -14,16 +14,25 @@ namespace onnxfs {
 // An integer of 64 bits counts as the double nearest to it. One thread.
 class Histogram {
  public:
+  // What numbers are counted in until they are gathered. Such as follow one another are often equal, and each has a
+  // table of its own, so that its count does not wait for the last one's.
+  static constexpr int64_t size = 1024;
+  static constexpr size_t tables = 4;
+  using Recent = std::array<uint32_t, tables * size>;
+
   // Bins are not narrower than 2^finest.
   explicit Histogram(int finest = -1022) : finest_(finest) {}
 
+  // Memory to add many numbers with, until it is settled: all zeros, as it is again then.
+  void lend(Recent& recent) { recent_ = &recent; }
+
   // To be called before numbers are added: makes room for those in [low, high], both finite.
   void cover(double low, double high);
-  void add(std::span<const double> values);
+  void add(std::span<const double> values);  // wants what is lent
   void add(double value, uint64_t times);
   void add(const Histogram& other);  // that was settled
 
-  // Ends the adding of numbers, and gives back the memory that this took.
+  // Ends the adding of many numbers, and gives back what was lent.
   void settle();
 
   struct Bins {
@@ -35,9 +44,6 @@ class Histogram {
   Bins bins(size_t most) const;
 
  private:
-  static constexpr int64_t size = 1024;
-  static constexpr size_t tables = 4;  // numbers that follow one another are often equal: their counts do not wait
-
   void place(int exponent, double low, double high);
   bool fits(int exponent, double low, double high) const;
   void gather();
@@ -49,7 +55,7 @@ class Histogram {
   int64_t first_ = 0;          // bin i is [first + i, first + i + 1) × 2^exponent
   uint64_t recently_added_ = 0;
   std::vector<uint64_t> counts_;
-  std::vector<uint32_t> recent_;  // counts since they were gathered, `tables` by `size`
+  Recent* recent_ = nullptr;  // counts since they were gathered, `tables` by `size`
 };
 
 }  // namespace onnxfs

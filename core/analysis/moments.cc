@@ -14,7 +14,7 @@ namespace {
 constexpr double tiny = 0x1p-400, huge = 0x1p400;
 
 int exponent_for(double largest) {
-  if (largest >= tiny && largest <= huge) return 0;
+  if (Moments::has_squares(largest)) return 0;
   return std::clamp(std::ilogb(largest), -1022, 1022);
 }
 
@@ -74,14 +74,29 @@ void Moments::add(std::span<const double> values, double largest) {
     values = scaled;
   }
   // The mean is rounded; what the distances from it sum to tells by how much.
-  const auto count = static_cast<double>(values.size());
-  const double mean = sum(values.data(), values.size()) / count;
+  const double mean = sum(values.data(), values.size()) / static_cast<double>(values.size());
   const Distances distances = distances_from(mean, values.data(), values.size());
-  part.mean_.add(mean);
-  part.mean_.add(distances.sum / count);
-  part.squares_.add(distances.squares);
-  part.squares_.add(-distances.sum * (distances.sum / count));
+  part.set(mean, distances.sum, distances.squares);
   add(part);
+}
+
+void Moments::add(uint64_t count, double pivot, double distances, double squares) {
+  if (count == 0) return;
+  Moments part;
+  part.count_ = count;
+  part.is_scaled_ = true;
+  part.set(pivot, distances, squares);
+  add(part);
+}
+
+bool Moments::has_squares(double largest) noexcept { return largest >= tiny && largest <= huge; }
+
+void Moments::set(double pivot, double distances, double squares) {
+  const double mean_distance = distances / static_cast<double>(count_);
+  mean_.add(pivot);
+  mean_.add(mean_distance);
+  squares_.add(squares);
+  squares_.add(-distances * mean_distance);
 }
 
 void Moments::add(double value, uint64_t times) {

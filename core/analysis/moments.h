@@ -45,12 +45,19 @@ class Moments {
   void add(double value, uint64_t times);
   void add(const Moments& other);
 
+  // The same in one pass: the sums, over `count` numbers, of their distances from `pivot` and of the squares of these.
+  // As exact, where the pivot is the mean of as many numbers, at least, that are in here already: what cancels is then
+  // no more than the distance of the two means adds. For numbers whose largest has `has_squares`.
+  void add(uint64_t count, double pivot, double distances, double squares);
+  static bool has_squares(double largest) noexcept;
+
   uint64_t count() const noexcept { return count_; }
   double mean() const noexcept;       // 0 of none
   double deviation() const noexcept;  // sqrt(mean of |x - mean|²), as numpy's std has it
   double l2() const noexcept;         // sqrt(sum of x²); infinite where that is no double
 
  private:
+  void set(double pivot, double distances, double squares);
   void rescale(int exponent);
 
   uint64_t count_ = 0;

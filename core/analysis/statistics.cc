@@ -1,9 +1,12 @@
 #include "core/analysis/statistics.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
+#include <mutex>
 
 #include "core/analysis/shares.h"
 #include "core/analysis/string_cursor.h"
@@ -14,45 +17,48 @@ namespace onnxfs {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double largest_double = std::numeric_limits<double>::max();
 
-// What one look at each number tells.
+// What one look at each number tells. Of numbers that are not all finite, and of some that are very large, the squares
+// are not finite either, and the rest means nothing.
 struct Scan {
-  int64_t finite = 0, zeros = 0, subnormal = 0;
-  double min = infinity, max = -infinity;  // of all that are no NaN
+  double min = infinity, max = -infinity;
+  double distances = 0, squares = 0;  // from the pivot, summed
+  int64_t small = 0;                  // in magnitude, than `least`
 };
 
-ONNXFS_VECTORISED Scan scan(const double* values, size_t count, double smallest_normal) {
-  Doubles min = {infinity, infinity, infinity, infinity}, max = -min;
-  Masks infinite = {}, nonzero = {}, normal = {};
+ONNXFS_VECTORISED Scan scan(const double* values, size_t count, double least, double pivot) {
+  Doubles min = Doubles{} + infinity, max = -min;
+  Doubles distances[2] = {}, squares[2] = {};
+  Masks small = {};
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    Doubles x;
-    load(values + i, x);
-    const Doubles magnitude = magnitude_of(x);
-    infinite -= ~(magnitude <= largest_double);
-    nonzero -= x != 0.0;
-    normal -= ~(magnitude < smallest_normal);
-    min = x < min ? x : min;
-    max = x > max ? x : max;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    for (size_t k = 0; k < 2; ++k) {
+      Doubles x;
+      load(values + i + k * lanes, x);
+      min = x < min ? x : min;
+      max = x > max ? x : max;
+      small -= magnitude_of(x) < least;
+      x -= pivot;
+      distances[k] += x;
+      squares[k] += x * x;
+    }
   }
   Scan result;
-  result.finite = static_cast<int64_t>(i) - sum_of(infinite);
-  result.zeros = static_cast<int64_t>(i) - sum_of(nonzero);
-  result.subnormal = static_cast<int64_t>(i) - sum_of(normal);
   for (size_t k = 0; k < lanes; ++k) {
     result.min = std::min(result.min, min[k]);
     result.max = std::max(result.max, max[k]);
   }
+  result.distances = sum_of(distances[0] + distances[1]);
+  result.squares = sum_of(squares[0] + squares[1]);
+  result.small = sum_of(small);
   for (; i < count; ++i) {
-    const double x = values[i];
-    result.finite += std::isfinite(x);
-    result.zeros += x == 0;
-    result.subnormal += std::fabs(x) < smallest_normal;
+    const double x = values[i], distance = x - pivot;
     if (x < result.min) result.min = x;
     if (x > result.max) result.max = x;
+    result.small += std::fabs(x) < least;
+    result.distances += distance;
+    result.squares += distance * distance;
   }
-  if (smallest_normal != 0) result.subnormal -= result.zeros;
   return result;
 }
 
@@ -87,10 +93,14 @@ void widen(const std::byte* bytes, size_t count, std::optional<Statistics::Ends>
 // The statistics of a share. Types of at most 8 bits have so few values that counting bytes is all there is to do.
 class Collector {
  public:
-  // `values` has room for two blocks.
-  Collector(const NumberDecoder& decoder, double* values)
-      : decoder_(decoder), counts_codes_(8 % decoder.bits() == 0), values_(values) {
+  Collector(const NumberDecoder& decoder, Scratch& scratch)
+      : decoder_(decoder),
+        counts_codes_(8 % decoder.bits() == 0),
+        values_(reinterpret_cast<double*>(scratch.bytes(0, 2 * NumberDecoder::block * sizeof(double)))) {
     if (decoder.is_integer()) result_.histogram = Histogram(0);
+    auto* recent = new (scratch.bytes(1, sizeof(Histogram::Recent))) Histogram::Recent;
+    recent->fill(0);
+    result_.histogram.lend(*recent);
     if (counts_codes_) bytes_.resize(tables * codes);
   }
 
@@ -137,17 +147,34 @@ class Collector {
                            : widen(bytes, count, result_.exact_ends, unsigned_ends);
     }
     result_.numbers += count;
-    Scan scanned = scan(values, count, decoder_.smallest_normal());
-    if (static_cast<size_t>(scanned.finite) != count) {
+    const double pivot = result_.moments.mean();
+    Scan scanned = scan(values, count, least(), pivot);
+    const bool is_ordinary = std::isfinite(scanned.squares);
+    if (!is_ordinary) {
       count = keep_finite(values, count);
-      scanned = scan(values, count, decoder_.smallest_normal());
+      scanned = scan(values, count, least(), 0);
     }
     if (count == 0) return;
-    result_.zeros += scanned.zeros;
-    result_.subnormal += scanned.subnormal;
+    if (scanned.small != 0) add_small(values, count, scanned.small);
     add_ends(scanned.min, scanned.max);
-    result_.moments.add({values, count}, std::max(std::fabs(scanned.min), std::fabs(scanned.max)));
+    const double largest = std::max(std::fabs(scanned.min), std::fabs(scanned.max));
+    if (is_ordinary && Moments::has_squares(largest) && result_.moments.count() >= count) {
+      result_.moments.add(count, pivot, scanned.distances, scanned.squares);
+    } else {
+      result_.moments.add({values, count}, largest);
+    }
     result_.histogram.add({values, count});
+  }
+
+  // Nothing but zero is smaller than that and not subnormal.
+  double least() const {
+    return decoder_.smallest_normal() != 0 ? decoder_.smallest_normal() : std::numeric_limits<double>::denorm_min();
+  }
+
+  void add_small(const double* values, size_t count, int64_t small) {
+    const auto zeros = std::count(values, values + count, 0.0);
+    result_.zeros += static_cast<uint64_t>(zeros);
+    result_.subnormal += static_cast<uint64_t>(small - zeros);
   }
 
   // Counts the others, and closes up.
@@ -204,6 +231,61 @@ class Collector {
   Statistics result_;
 };
 
+// A payload that is read in shares, each by whichever thread.
+class Reading {
+ public:
+  explicit Reading(const NumericPayload& subject)
+      : payload_(subject.payload),
+        decoder_(subject.type),
+        shares_(decoder_.numbers(subject.elements, payload_.size()), decoder_.bits()),
+        results_(shares_.count()) {}
+
+  size_t shares() const noexcept { return shares_.count(); }
+
+  // After one has failed, the others are left out.
+  void read(size_t share, Scratch& scratch, Workers& workers) {
+    if (failed_) return;
+    try {
+      results_[share] = statistics_of_range(shares_[share], scratch, workers);
+    } catch (const Error& error) {
+      const std::lock_guard lock(mutex_);
+      failed_ = true;
+      if (!error_) error_ = error;
+    }
+  }
+
+  std::variant<Statistics, Error> take() {
+    if (error_) return *std::move(error_);
+    Statistics all;
+    for (const Statistics& result : results_) all.add(result);
+    return all;
+  }
+
+ private:
+  Statistics statistics_of_range(const ByteRange& range, Scratch& scratch, Workers& workers) const {
+    Collector collector(decoder_, scratch);
+    const uint64_t at_once = std::min(numbers_read_at_once(decoder_.bits()), range.size());
+    std::byte* buffer = scratch.bytes(2, decoder_.bytes_of(at_once));
+    for (uint64_t at = range.begin; at != range.end;) {
+      const uint64_t count = std::min(at_once, range.end - at);
+      const std::span bytes(buffer, decoder_.bytes_of(count));
+      payload_.read(decoder_.bytes_of(at), bytes);
+      collector.add(bytes.data(), count);
+      at += count;
+      workers.advance(bytes.size());
+    }
+    return collector.take();
+  }
+
+  const Rope& payload_;
+  const NumberDecoder decoder_;
+  const Shares shares_;
+  std::vector<Statistics> results_;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
 }  // namespace
 
 void Statistics::add(const Statistics& other) {
@@ -232,30 +314,29 @@ void Statistics::add(const Statistics& other) {
   moments.add(other.moments);
 }
 
+std::vector<std::variant<Statistics, Error>> statistics_of(std::span<const NumericPayload> payloads, Workers& workers) {
+  std::deque<Reading> readings;
+  for (const NumericPayload& payload : payloads) readings.emplace_back(payload);
+  struct Task {
+    Reading& reading;
+    size_t share;
+  };
+  std::vector<Task> tasks;
+  for (Reading& reading : readings) {
+    for (size_t share = 0; share < reading.shares(); ++share) tasks.push_back({reading, share});
+  }
+  workers.run(tasks.size(),
+              [&](size_t i, Scratch& scratch) { tasks[i].reading.read(tasks[i].share, scratch, workers); });
+  std::vector<std::variant<Statistics, Error>> results;
+  for (Reading& reading : readings) results.push_back(reading.take());
+  return results;
+}
+
 Statistics statistics_of(const Rope& payload, const DataType* type, uint64_t elements, Workers& workers) {
-  const NumberDecoder decoder(type);
-  const uint64_t numbers = decoder.numbers(elements, payload.size());
-  const Shares shares(numbers, decoder.bits());
-  std::vector<Statistics> results(shares.count());
-  workers.run(shares.count(), [&](size_t share, Scratch& scratch) {
-    Collector collector(decoder,
-                        reinterpret_cast<double*>(scratch.bytes(0, 2 * NumberDecoder::block * sizeof(double))));
-    const ByteRange range = shares[share];
-    const uint64_t at_once = std::min(numbers_read_at_once(decoder.bits()), range.size());
-    std::byte* buffer = scratch.bytes(1, decoder.bytes_of(at_once));
-    for (uint64_t at = range.begin; at != range.end;) {
-      const uint64_t count = std::min(at_once, range.end - at);
-      const std::span bytes(buffer, decoder.bytes_of(count));
-      payload.read(decoder.bytes_of(at), bytes);
-      collector.add(bytes.data(), count);
-      at += count;
-      workers.advance(bytes.size());
-    }
-    results[share] = collector.take();
-  });
-  Statistics all;
-  for (const Statistics& result : results) all.add(result);
-  return all;
+  const NumericPayload only{payload, type, elements};
+  auto result = std::move(statistics_of(std::span(&only, 1), workers).front());
+  if (const Error* error = std::get_if<Error>(&result)) throw *error;
+  return std::get<Statistics>(std::move(result));
 }
 
 StringStatistics string_statistics_of(const Rope& payload, Workers& workers) {

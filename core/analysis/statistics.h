@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "core/analysis/histogram.h"
 #include "core/analysis/moments.h"
 #include "core/analysis/number_decoder.h"
+#include "core/bytes/error.h"
 #include "core/bytes/rope.h"
 #include "core/bytes/workers.h"
 
@@ -42,6 +46,15 @@ struct Statistics {
 // Of a payload that is not of strings; `elements` as its tensor has them. Reads it once, with all the workers. Throws
 // Error as reading does.
 Statistics statistics_of(const Rope& payload, const DataType* type, uint64_t elements, Workers& workers);
+
+// The same of several payloads at once, so that no worker waits for the end of a small one: each has its statistics, or
+// what reading it threw.
+struct NumericPayload {
+  Rope payload;
+  const DataType* type;
+  uint64_t elements;
+};
+std::vector<std::variant<Statistics, Error>> statistics_of(std::span<const NumericPayload> payloads, Workers& workers);
 
 struct StringStatistics {
   uint64_t strings = 0;

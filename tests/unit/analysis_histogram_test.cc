@@ -14,6 +14,8 @@ namespace {
 using Values = std::vector<double>;
 
 void add(Histogram& histogram, const Values& values) {
+  static Histogram::Recent recent;
+  histogram.lend(recent);
   const auto [low, high] = std::ranges::minmax(values);
   histogram.cover(low, high);
   histogram.add(values);

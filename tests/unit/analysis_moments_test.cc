@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -50,6 +51,43 @@ TEST(Moments, PartsOfAnySizeAddUp) {
   EXPECT_EQ(parts.count(), all.size());
   EXPECT_NEAR(parts.mean(), whole.mean(), 1e-8);
   EXPECT_NEAR(parts.deviation(), whole.deviation(), 1e-14);
+}
+
+// Blocks near each other, which is how weights are; far from zero; and far from each other, where distances from the
+// mean of what was there are large.
+TEST(Moments, OnePassAboutTheMeanOfWhatIsThereIsAsExactAsTwo) {
+  constexpr size_t block = 2048, blocks = 50;
+  for (const auto& [center, step] : std::vector<std::pair<double, double>>{{0, 0}, {1e8, 0}, {1, 1e6}, {-1e3, 1e9}}) {
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> distribution(0, 1);
+    std::vector<long double> all;
+    Moments one_pass;
+    for (size_t i = 0; i < blocks; ++i) {
+      const double mean = center + step * static_cast<double>(i * i % 7);
+      std::vector<double> values(block);
+      for (double& value : values) value = mean + distribution(random);
+      all.insert(all.end(), values.begin(), values.end());
+      if (i == 0) {
+        one_pass = of(values);
+        continue;
+      }
+      const double pivot = one_pass.mean();
+      double distances = 0, squares = 0;
+      for (const double value : values) {
+        distances += value - pivot;
+        squares += (value - pivot) * (value - pivot);
+      }
+      one_pass.add(block, pivot, distances, squares);
+    }
+    const auto count = static_cast<long double>(all.size());
+    const long double mean = std::accumulate(all.begin(), all.end(), 0.0L) / count;
+    long double squares = 0;
+    for (const long double value : all) squares += (value - mean) * (value - mean);
+    const auto deviation = static_cast<double>(std::sqrt(squares / count));
+    EXPECT_EQ(one_pass.count(), all.size());
+    EXPECT_NEAR(one_pass.mean(), static_cast<double>(mean), 1e-14 * (std::fabs(center) + 6 * step + 1)) << center;
+    EXPECT_NEAR(one_pass.deviation(), deviation, 1e-13 * deviation) << center << " " << step;
+  }
 }
 
 TEST(Moments, NumbersThatAreAddedManyTimesCountAsOften) {
