@@ -12,6 +12,7 @@
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/mount_table.h"
+#include "fs/subject.h"
 #include "fs/tensor_path.h"
 
 namespace onnxfs {
@@ -35,6 +36,7 @@ void discard_some(const std::string& model_path, const std::string& folder, cons
 
 int discard(const std::string& model, std::string sidecar, const std::vector<std::string>& paths) {
   if (sidecar.empty()) sidecar = sidecar_path(model);
+  else require_edits_in(sidecar);
   require_no_writable_mount(model);
   std::error_code ignored;
   if (paths.empty() && !std::filesystem::exists(std::filesystem::symlink_status(sidecar, ignored))) {

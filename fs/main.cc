@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -24,10 +27,19 @@ bool is_mistyped(const std::string& word) {
          !std::filesystem::exists(word, ignored);
 }
 
+// What a program starts without, the files that it opens first would be: it would write its words into somebody's
+// edits. Reading and writing such a one fails as that of a closed one does.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   using namespace onnxfs;
+  occupy_standard_streams();
   log_to_terminal();
   allow_many_files();
   const bool for_mount = count > 0 && is_name_of_mount_helper(arguments[0]);

@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -101,6 +103,16 @@ bool is_remains_of_sidecar(const std::string& folder) {
     if (blob_number(name)) return is_ours(path);
     return path == lock_path(folder) || path == Base::temporary_path(folder) || path == new_journal_path(folder);
   });
+}
+
+bool has_edits(const std::string& folder) {
+  for (const uint32_t number : list_blobs(folder)) {
+    const std::string path = blob_path(folder, number);
+    if (is_ours(path) && std::filesystem::file_size(path) != 0) return true;
+  }
+  std::string text(4096, '\0');
+  std::ifstream(base_path(folder)).read(text.data(), static_cast<std::streamsize>(text.size()));
+  return text.find("\"structure\":") != std::string::npos && text.find("\"log\":") != std::string::npos;
 }
 
 void make_sidecar_folder(const std::string& folder, Disk& disk) {

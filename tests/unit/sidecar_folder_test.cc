@@ -79,13 +79,36 @@ TEST_F(SidecarFolderTest, BlobsOfOthersAreLeftAlone) {
       EXPECT_ERROR(write(*open(), raw, 0, "x"), EEXIST, "move it elsewhere");
       EXPECT_FALSE(files::exists(base_path(folder())));
     }
-    discard_all(path_, folder());
-    EXPECT_EQ(files::exists(blob()), !is_ours);
-    if (!is_ours) {
+    if (is_ours) {
+      discard_all(path_, folder());
+      EXPECT_FALSE(files::exists(blob()));
+    } else {
+      EXPECT_ERROR(discard_all(path_, folder()), EINVAL, "did not make");
       EXPECT_EQ(contents(blob()), text);
       files::remove(blob());
     }
   }
+}
+
+TEST_F(SidecarFolderTest, AFolderOfSomebodyElseIsNotDiscarded) {
+  const std::vector<std::string> names = {"base.json", "lock", "00000001.blob"};
+  for (const std::string& name : names) folder_.write("model.onnx.sidecar/" + name, R"({"log": "of a voyage"})");
+  EXPECT_FALSE(has_edits(folder()));
+  EXPECT_ERROR(discard_all(path_, folder()), EINVAL, "did not make");
+  for (const std::string& name : names) EXPECT_EQ(contents(folder() + "/" + name), R"({"log": "of a voyage"})");
+}
+
+TEST_F(SidecarFolderTest, DamagedEditsAreEditsStill) {
+  write(*open(), raw, 0, "x");
+  EXPECT_TRUE(has_edits(folder()));
+  std::ofstream(blob(), std::ios::trunc) << "damaged";
+  EXPECT_TRUE(has_edits(folder()));
+  discard_all(path_, folder());
+  write(*open(), raw, 0, "x");
+  std::ofstream(base_path(folder()), std::ios::trunc) << "damaged";
+  EXPECT_TRUE(has_edits(folder()));
+  discard_all(path_, folder());
+  EXPECT_FALSE(files::exists(folder()));
 }
 
 TEST_F(SidecarFolderTest, BlobsBesideABaseAreOurs) {
