@@ -87,6 +87,9 @@ class SnapshotFile final : public OpenFile {
   Rope content_;
 };
 
+// Makes the content of .onnxfs/status.json, in which the scratch files are named.
+using StatusText = std::function<std::string(const std::vector<std::string>& scratch_files)>;
+
 // What the kernel asks a mount. Any number of threads may use one. Errors are thrown as Error: ENOENT for an inode that
 // was never told, ESTALE for one whose file is another by now. What a mount does not override of the changes is EROFS.
 class Filesystem {
@@ -153,6 +156,9 @@ class Filesystem {
   virtual void let_go() noexcept {}
   virtual std::optional<std::chrono::milliseconds> let_go_interval() const { return std::nullopt; }
 
+  // The paths of the files that were made in it, and are neither on disk nor a tensor's.
+  virtual std::vector<std::string> scratch_files() const { return {}; }
+
   // About how many bytes it holds.
   virtual uint64_t memory() const { return 0; }
 
@@ -171,7 +177,7 @@ class Filesystem {
     // It is time for `tidy`. Must not wait.
     std::function<void()> untidy = [] {};
   };
-  // Called before anything is served.
+  // Called before anything is served; and, with nobody who is told, when nothing is served any more.
   virtual void watch(Watcher) {}
 
  protected:

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "core/bytes/error.h"
 #include "fs/failed_filesystem.h"
+#include "fs/log.h"
 
 namespace onnxfs {
 
@@ -17,9 +20,11 @@ constexpr uint64_t local_mask = (uint64_t{1} << member_shift) - 1;
 
 // What stands in the mounted folder and not on disk: a number that no member has.
 constexpr uint64_t status_folder = (uint64_t{1} << member_shift) | Filesystem::root_inode;
-constexpr uint64_t status_file = status_folder + 1;
 constexpr std::string_view status_folder_name = ".onnxfs";
-constexpr std::string_view status_file_name = "status.json";
+constexpr std::string_view status_names[] = {"status.json", "log.txt"};
+constexpr uint64_t status_json = status_folder + 1;  // and so on, as they are named
+
+bool is_status_file(uint64_t inode) { return inode >= status_json && inode < status_json + std::size(status_names); }
 
 constexpr uint64_t dots = 2;  // the offsets of "." and ".."
 
@@ -40,6 +45,7 @@ class MemberFile final : public OpenFile {
   std::optional<uint64_t> own_size() const override { return file_->own_size(); }
   void write(uint64_t offset, std::span<const std::byte> bytes) override { file_->write(offset, bytes); }
   void resize(uint64_t size) override { file_->resize(size); }
+  std::function<void()> preparation() const override { return file_->preparation(); }
   void flushed() override { file_->flushed(); }
   void closed_by(pid_t process) override {
     file_->opener = opener;
@@ -59,7 +65,7 @@ void list_dots(uint64_t self, uint64_t parent, uint64_t offset, const Filesystem
 }  // namespace
 
 FolderFilesystem::FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership,
-                                   OpenModel open_model, std::function<std::string()> status, FolderLimits limits)
+                                   OpenModel open_model, StatusText status, FolderLimits limits)
     : members_(folder, mount_point),
       ownership_(ownership),
       open_model_(std::move(open_model)),
@@ -82,11 +88,16 @@ Entry FolderFilesystem::entry_of(const FolderMember& member) const {
   return entry;
 }
 
+Rope FolderFilesystem::content_of_own(uint64_t inode) const {
+  return Rope::of(inode == status_json ? status_(scratch_files()) : recent_log());
+}
+
 Entry FolderFilesystem::lookup(uint64_t inode, std::string_view name, std::optional<Absence>& absence) const {
   absence.reset();
-  if (inode == status_file) fail(ENOTDIR, "inode {} is no folder", inode);
+  if (is_status_file(inode)) fail(ENOTDIR, "inode {} is no folder", inode);
   if (inode == status_folder) {
-    if (name == status_file_name) return entry(status_file);
+    const auto* const found = std::ranges::find(status_names, name);
+    if (found != std::end(status_names)) return entry(status_json + static_cast<uint64_t>(found - status_names));
     absence = Absence{lasting};
     return {};
   }
@@ -104,8 +115,8 @@ Entry FolderFilesystem::lookup(uint64_t inode, std::string_view name, std::optio
 
 Entry FolderFilesystem::entry(uint64_t inode) const {
   if (inode == status_folder) return folder_entry(status_folder, 2, {}, ownership_);
-  if (inode == status_file) {
-    Entry file = file_entry(status_file, status_().size(), {}, ownership_);
+  if (is_status_file(inode)) {
+    Entry file = file_entry(inode, content_of_own(inode).size(), {}, ownership_);
     file.attributes_valid = file.name_valid = 0;
     return file;
   }
@@ -117,9 +128,9 @@ Entry FolderFilesystem::entry(uint64_t inode) const {
 }
 
 std::unique_ptr<OpenFile> FolderFilesystem::open(uint64_t inode, int flags) const {
-  if (inode == status_file) {
+  if (is_status_file(inode)) {
     if ((flags & O_ACCMODE) != O_RDONLY) fail(EROFS, "the mount is read-only");
-    auto file = std::make_unique<SnapshotFile>(Rope::of(status_()));
+    auto file = std::make_unique<SnapshotFile>(content_of_own(inode));
     file->direct = true;
     return file;
   }
@@ -131,10 +142,12 @@ std::unique_ptr<OpenFile> FolderFilesystem::open(uint64_t inode, int flags) cons
 
 void FolderFilesystem::list(uint64_t inode, uint64_t offset, const Visit& visit) const {
   bool go_on = true;
-  if (inode == status_file) fail(ENOTDIR, "inode {} is no folder", inode);
+  if (is_status_file(inode)) fail(ENOTDIR, "inode {} is no folder", inode);
   if (inode == status_folder) {
     list_dots(inode, root_inode, offset, visit, go_on);
-    if (go_on && offset <= dots) visit(std::string(status_file_name), status_file, S_IFREG, dots + 1);
+    for (uint64_t i = offset > dots ? offset - dots : 0; go_on && i < std::size(status_names); ++i) {
+      go_on = visit(std::string(status_names[i]), status_json + i, S_IFREG, dots + i + 1);
+    }
     return;
   }
   const FolderMember* folder = folder_at(inode);
@@ -164,17 +177,17 @@ void FolderFilesystem::list(uint64_t inode, uint64_t offset, const Visit& visit)
 }
 
 std::vector<std::string_view> FolderFilesystem::attribute_names(uint64_t inode) const {
-  if ((inode & local_mask) == root_inode || inode == status_file) return {};
+  if ((inode & local_mask) == root_inode || is_status_file(inode)) return {};
   return opened(members_.member(member_of(inode)))->attribute_names(inode & local_mask);
 }
 
 size_t FolderFilesystem::attribute_size(uint64_t inode, std::string_view name) const {
-  if ((inode & local_mask) == root_inode || inode == status_file) fail(ENODATA, "there is no such attribute");
+  if ((inode & local_mask) == root_inode || is_status_file(inode)) fail(ENODATA, "there is no such attribute");
   return opened(members_.member(member_of(inode)))->attribute_size(inode & local_mask, name);
 }
 
 std::string FolderFilesystem::attribute(uint64_t inode, std::string_view name) const {
-  if ((inode & local_mask) == root_inode || inode == status_file) fail(ENODATA, "there is no such attribute");
+  if ((inode & local_mask) == root_inode || is_status_file(inode)) fail(ENODATA, "there is no such attribute");
   return opened(members_.member(member_of(inode)))->attribute(inode & local_mask, name);
 }
 
@@ -186,7 +199,7 @@ struct statvfs FolderFilesystem::statistics() const {
 }
 
 std::shared_ptr<Filesystem> FolderFilesystem::model_of(uint64_t inode) const {
-  if (inode == status_folder || inode == status_file || folder_at(inode) != nullptr) {
+  if (inode == status_folder || is_status_file(inode) || folder_at(inode) != nullptr) {
     fail(EPERM, "what is in the folder itself is changed there");
   }
   return opened(members_.member(member_of(inode)));
@@ -218,25 +231,56 @@ void FolderFilesystem::remove(uint64_t inode, std::string_view name) {
 }
 
 void FolderFilesystem::flush() {
-  for (const auto& filesystem : all_open()) filesystem->flush();
+  for (const auto& [number, filesystem] : all_open()) filesystem->flush();
 }
 
 void FolderFilesystem::tidy() noexcept {
-  for (const auto& filesystem : all_open()) filesystem->tidy();
+  for (const auto& [number, filesystem] : all_open()) filesystem->tidy();
 }
 
-std::vector<std::shared_ptr<Filesystem>> FolderFilesystem::all_open() const {
-  std::vector<std::shared_ptr<Slot>> slots;
+std::vector<FolderFilesystem::Opened> FolderFilesystem::all_open() const {
+  std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> slots;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [number, used] : slots_) slots.push_back(used.slot);
+    for (const auto& [number, used] : slots_) slots.emplace_back(number, used.slot);
   }
-  std::vector<std::shared_ptr<Filesystem>> result;
-  for (const auto& slot : slots) {
+  std::vector<Opened> result;
+  for (const auto& [number, slot] : slots) {
     const std::lock_guard lock(slot->opening);
-    if (slot->filesystem) result.push_back(slot->filesystem);
+    if (slot->filesystem) result.push_back({number, slot->filesystem});
   }
   return result;
+}
+
+// Those that are open may tell of changes as long as they are, and whom they told may be gone before.
+void FolderFilesystem::watch(Watcher watcher) {
+  watcher_ = std::move(watcher);
+  for (const auto& [number, filesystem] : all_open()) filesystem->watch(watcher_of(number));
+}
+
+Filesystem::Watcher FolderFilesystem::watcher_of(uint32_t number) const {
+  return {[changed = watcher_.changed, number](uint64_t local) { changed(inode_of(number, local)); },
+          [changed = watcher_.attributes_changed, number](uint64_t local) { changed(inode_of(number, local)); },
+          watcher_.untidy};
+}
+
+// Of models that are open; one with such a file is not dropped. One that is being opened just now has none yet, and is
+// not waited for.
+std::vector<std::string> FolderFilesystem::scratch_files() const {
+  std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> slots;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, used] : slots_) slots.emplace_back(number, used.slot);
+  }
+  std::vector<std::string> paths;
+  for (const auto& [number, slot] : slots) {
+    const std::unique_lock lock(slot->opening, std::try_to_lock);
+    if (!lock || !slot->filesystem) continue;
+    for (const std::string& path : slot->filesystem->scratch_files()) {
+      paths.push_back(members_.member(number).path + "/" + path);
+    }
+  }
+  return paths;
 }
 
 // The slot is taken with the lock held; the model is opened without it, which may take as long as its disk does.
@@ -254,12 +298,7 @@ std::shared_ptr<Filesystem> FolderFilesystem::opened(const FolderMember& model) 
       slot->filesystem.reset();
       fail(ESTALE, "{} is not the file any more that it was", path);
     }
-    slot->filesystem->watch(
-        {[changed = watcher_.changed, number = model.number](uint64_t local) { changed(inode_of(number, local)); },
-         [changed = watcher_.attributes_changed, number = model.number](uint64_t local) {
-           changed(inode_of(number, local));
-         },
-         watcher_.untidy});
+    slot->filesystem->watch(watcher_of(model.number));
     note_opened(model.number, *slot->filesystem);
   } catch (const Error& error) {
     if (error.code() != EINVAL && error.code() != EBADMSG && error.code() != EOVERFLOW) throw;

@@ -36,10 +36,10 @@ struct FolderLimits {
 // Any number of threads may use one; a slow file holds up only those who ask for what is in it.
 class FolderFilesystem final : public Filesystem {
  public:
-  // `open_model` makes the mount of the model at a path. `status` gives the content of .onnxfs/status.json.
+  // `open_model` makes the mount of the model at a path.
   using OpenModel = std::function<std::shared_ptr<Filesystem>(const std::string& path)>;
   FolderFilesystem(const std::string& folder, const std::string& mount_point, Ownership ownership, OpenModel open_model,
-                   std::function<std::string()> status, FolderLimits limits = {});
+                   StatusText status, FolderLimits limits = {});
 
   Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;
   Entry entry(uint64_t inode) const override;
@@ -57,10 +57,11 @@ class FolderFilesystem final : public Filesystem {
               bool replaces) override;
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override;
+  std::vector<std::string> scratch_files() const override;
   void tidy() noexcept override;
   void let_go() noexcept override;
   std::optional<std::chrono::milliseconds> let_go_interval() const override;
-  void watch(Watcher watcher) override { watcher_ = std::move(watcher); }
+  void watch(Watcher watcher) override;
 
  private:
   // A model's mount, and the lock that keeps two requests from opening it at once.
@@ -70,14 +71,20 @@ class FolderFilesystem final : public Filesystem {
   };
 
   Entry entry_of(const FolderMember& member) const;
+  Rope content_of_own(uint64_t inode) const;            // of a file in .onnxfs
   const FolderMember* folder_at(uint64_t inode) const;  // null when the inode is in a model
   std::shared_ptr<Filesystem> opened(const FolderMember& model) const;
   std::shared_ptr<Slot> slot_of(uint32_t number) const;
   void note_opened(uint32_t number, const Filesystem& filesystem) const;
+  Watcher watcher_of(uint32_t number) const;
   bool is_in_use(uint32_t number) const;
   bool drop_one(FolderLimits::Clock::time_point time = FolderLimits::Clock::time_point::max()) const;
   void drop(std::list<uint32_t>::iterator number) const;
-  std::vector<std::shared_ptr<Filesystem>> all_open() const;
+  struct Opened {
+    uint32_t number;
+    std::shared_ptr<Filesystem> filesystem;
+  };
+  std::vector<Opened> all_open() const;
 
   // The mount of the model that an inode is in; EPERM for what is on disk.
   std::shared_ptr<Filesystem> model_of(uint64_t inode) const;
@@ -85,7 +92,7 @@ class FolderFilesystem final : public Filesystem {
   mutable FolderMembers members_;
   Ownership ownership_;
   OpenModel open_model_;
-  std::function<std::string()> status_;
+  StatusText status_;
   const FolderLimits limits_;
   Watcher watcher_;
 

@@ -45,16 +45,22 @@ std::vector<Place> documents_that_follow_edits(const Tree& tree) {
 
 }  // namespace
 
-ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership,
-                                 std::function<std::string()> status)
+ModelFilesystem::ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership, StatusText status)
     : sidecar_(std::move(sidecar)),
       ownership_(ownership),
       layout_(sidecar_->model(), static_cast<bool>(status)),
       views_(sidecar_),
-      documents_(sidecar_, layout_.tree(), views_.digests(), std::move(status)),
+      documents_(sidecar_, layout_.tree(), views_.digests(),
+                 [this, status = std::move(status)] { return status(scratch_files()); }),
       live_(sidecar_, layout_.live()),
       following_documents_(documents_that_follow_edits(layout_.tree())),
       edits_disk_(::open(parent_of(sidecar_->folder()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+std::vector<std::string> ModelFilesystem::scratch_files() const {
+  std::vector<std::string> paths;
+  for (const auto& [folder, name] : scratch_.all()) paths.push_back(path_of(place(folder)) + "/" + name);
+  return paths;
+}
 
 Place ModelFilesystem::place(uint64_t inode) const {
   const auto place = layout_.place(inode);

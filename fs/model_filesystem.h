@@ -24,7 +24,7 @@ class ModelFilesystem final : public Filesystem {
  public:
   // `status` gives the content of .onnxfs/status.json; without it there is no .onnxfs, as in a folder of models, which
   // has one of its own. Files can be written if `ownership` says so.
-  ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership, std::function<std::string()> status);
+  ModelFilesystem(std::shared_ptr<Sidecar> sidecar, Ownership ownership, StatusText status);
 
   Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;
   Entry entry(uint64_t inode) const override;
@@ -44,6 +44,7 @@ class ModelFilesystem final : public Filesystem {
   void remove(uint64_t folder, std::string_view name) override;
   void flush() override { sidecar_->flush(); }
   bool is_at_rest() const override { return scratch_.empty(); }
+  std::vector<std::string> scratch_files() const override;
   uint64_t memory() const override;
   std::vector<uint32_t> edited() const override;
   void doubt(const std::vector<uint32_t>& tensors) const override;

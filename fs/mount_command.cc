@@ -28,8 +28,8 @@ struct Arguments {
 
 std::shared_ptr<Filesystem> model_filesystem(const std::shared_ptr<Sidecar>& sidecar, const MountFacts& facts,
                                              Ownership ownership) {
-  return std::make_shared<ModelFilesystem>(sidecar, ownership,
-                                           [sidecar, facts] { return status_json(*sidecar, facts); });
+  return std::make_shared<ModelFilesystem>(
+      sidecar, ownership, [sidecar, facts](const auto& scratch) { return status_json(*sidecar, facts, scratch); });
 }
 
 std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
@@ -41,8 +41,9 @@ std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership
     fail(EINVAL, "a mount at {} would hide the folder {} from itself", facts.mount_point, facts.model_path);
   }
   ownership.writable = false;  // of the folder itself
-  return std::make_shared<FolderFilesystem>(facts.model_path, facts.mount_point, ownership, open_model,
-                                            [facts] { return folder_status_json(facts); });
+  return std::make_shared<FolderFilesystem>(
+      facts.model_path, facts.mount_point, ownership, open_model,
+      [facts](const auto& scratch) { return folder_status_json(facts, scratch); });
 }
 
 // A folder that cannot be listed hides nothing from who mounts.

@@ -46,6 +46,13 @@ std::vector<ScratchFiles::Listed> ScratchFiles::list(uint64_t folder) const {
   return result;
 }
 
+std::vector<std::pair<uint64_t, std::string>> ScratchFiles::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<InFolder> result;
+  for (const auto& [name, file] : names_) result.push_back(name);
+  return result;
+}
+
 bool ScratchFiles::remove(uint64_t folder, std::string_view name) {
   FilePtr removed;  // ends after the lock
   const std::lock_guard lock(mutex_);

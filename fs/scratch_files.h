@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fs/scratch_file.h"
@@ -30,6 +31,7 @@ class ScratchFiles {
   FilePtr find(uint64_t folder, std::string_view name) const;
   FilePtr find(uint64_t id) const;
   std::vector<Listed> list(uint64_t folder) const;  // in the order in which they were made
+  std::vector<std::pair<uint64_t, std::string>> all() const;
 
   // False when there is no such file.
   bool remove(uint64_t folder, std::string_view name);

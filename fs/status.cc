@@ -31,26 +31,30 @@ Json data_files_json(const Model& model) {
   return list;
 }
 
-JsonLines mount_json(const MountFacts& facts) {
+JsonLines mount_json(const MountFacts& facts, const std::vector<std::string>& scratch_files) {
   JsonLines json;
   json.add_text("program", "onnxfs").add_text("version", ONNXFS_VERSION);
   json.add_number("pid", static_cast<uint64_t>(::getpid()));
   json.add_text("model", facts.model_path).add_text("mount_point", facts.mount_point);
   json.add_text("mounted_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(facts.mounted_at)));
   json.add_flag("read_only", facts.read_only);
+  json.add("scratch_files", json_inline(scratch_files));
   return json;
 }
 
 }  // namespace
 
-std::string folder_status_json(const MountFacts& facts) { return mount_json(facts).take(); }
+std::string folder_status_json(const MountFacts& facts, const std::vector<std::string>& scratch_files) {
+  return mount_json(facts, scratch_files).take();
+}
 
-std::string status_json(const Sidecar& sidecar, const MountFacts& facts) {
+std::string status_json(const Sidecar& sidecar, const MountFacts& facts,
+                        const std::vector<std::string>& scratch_files) {
   const Model& model = sidecar.model();
   const auto& tensors = model.catalog().tensors();
   uint64_t broken = 0;
   for (uint32_t i = 0; i < tensors.size(); ++i) broken += !model.problem(i).empty();
-  JsonLines json = mount_json(facts);
+  JsonLines json = mount_json(facts, scratch_files);
   json.add_number("tensors", tensors.size()).add_number("broken_tensors", broken);
   json.add("model_file", json_inline(file_json(model.name(), *model.file())));
   json.add("data_files", json_inline(data_files_json(model)));

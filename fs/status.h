@@ -3,6 +3,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "core/sidecar/sidecar.h"
 
@@ -16,12 +17,13 @@ struct MountFacts {
   bool read_only = false;
 };
 
-// .onnxfs/status.json: the program and its process, the mount, of the model file and its data files whether they still
-// are what was opened, and of the sidecar how many tensors are edited in it. Made by the serving process.
-std::string status_json(const Sidecar& sidecar, const MountFacts& facts);
+// .onnxfs/status.json: the program and its process, the mount, the files that were made in it and are no tensor's; of
+// the model file and its data files whether they still are what was opened, and of the sidecar how many tensors are
+// edited in it. Made by the serving process.
+std::string status_json(const Sidecar& sidecar, const MountFacts& facts, const std::vector<std::string>& scratch_files);
 
-// The same of a mounted folder: the program, its process and the mount.
-std::string folder_status_json(const MountFacts& facts);
+// The same of a mounted folder: the program, its process, the mount and those files.
+std::string folder_status_json(const MountFacts& facts, const std::vector<std::string>& scratch_files);
 
 // The status.json of a mount, or null when nobody answers there.
 nlohmann::json read_status(const std::string& mount_point);

@@ -1,12 +1,16 @@
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <vector>
 
 #include "core/bytes/error.h"
 #include "core/bytes/unique_fd.h"
+#include "core/bytes/utf8.h"
 #include "core/sidecar/commit.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
@@ -47,14 +51,45 @@ Mounted mounted_model(const MountTableEntry& mounted, const nlohmann::json& stat
   fail(EINVAL, "{} is a folder of models: unmount it, then commit each model that was edited", mounted.mount_point);
 }
 
+std::vector<std::string> scratch_files_in(const nlohmann::json& status) {
+  return status.contains("scratch_files") ? status["scratch_files"].get<std::vector<std::string>>()
+                                          : std::vector<std::string>();
+}
+
+// Whether a file has the name of one that shows a tensor: a slip of the pen, and not what a program keeps aside.
+bool is_like_a_tensors(const std::string& path) {
+  return path.ends_with(".bin") || path.ends_with(".npy") || path.ends_with(".json");
+}
+
+// What was written into files of the mount that are no tensor's ends with it: nobody who commits wants that unsaid.
+void require_nothing_left(const std::vector<std::string>& scratch_files, const std::string& mount_point) {
+  const auto left = std::ranges::find_if(scratch_files, is_like_a_tensors);
+  if (left == scratch_files.end()) return;
+  fail(ENOTEMPTY,
+       "{0}/{1} shows no tensor, and what was written to it would be lost: rename it over the one that it is "
+       "meant for, or remove it",
+       mount_point, printable(*left));
+}
+
+void tell_of_losses(const std::vector<std::string>& scratch_files) {
+  for (const std::string& path : scratch_files) {
+    fmt::print(stderr, "onnxfs: {} showed no tensor, and is gone with the mount\n", printable(path));
+  }
+}
+
 int umount(const std::string& path, bool with_commit) {
   const auto mounted = find_mounted(path);
   if (!mounted) fail(EINVAL, "no model is mounted at {}", path);
   const auto status = read_status(mounted->mount_point);
   const UniqueFd process = serving_process(status);
+  const auto scratch_files = scratch_files_in(status);
   Mounted model;
-  if (with_commit) model = mounted_model(*mounted, status);
+  if (with_commit) {
+    model = mounted_model(*mounted, status);
+    require_nothing_left(scratch_files, mounted->mount_point);
+  }
   unmount(mounted->mount_point, status.is_null());
+  tell_of_losses(scratch_files);
   wait_for_end(process, with_commit ? -1 : longest_wait_ms);
   return with_commit ? commit_and_report(model.model, std::move(model.options)) : 0;
 }

@@ -1,6 +1,7 @@
 """The tree is fixed, but for scratch files: programs that save safely write one and rename it over a tensor."""
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 import pytest
 from editable import overwrite
 from editing import kill_and_remount, opened, sidecar_of, unchanged
-from mounting import error_of, run
+from mounting import error_of, onnxfs, run
 from onnx_wire import FLOAT, STRING, Message, graph, node, tensor, write_model
 
 OLD = b"old!" * 2500
@@ -270,3 +271,31 @@ def test_many_scratch_files(mnt):
         assert (folder(mnt) / f"t{number}").read_bytes() == b"%d" % number
         (folder(mnt) / f"t{number}").unlink()
     assert len(names(mnt)) == 7
+
+
+def test_what_is_left_is_told_at_the_unmount(mount, model, tmp_path):
+    with mount(model) as mnt:
+        make(folder(mnt) / "W.bin", OLD)  # w.bin was meant
+        make(folder(mnt) / ".w.bin.swp")
+        left = {f"initializers/{name}" for name in ("W.bin", ".w.bin.swp")}
+        assert set(json.loads((mnt.path / ".onnxfs" / "status.json").read_text())["scratch_files"]) == left
+        done = onnxfs("umount", "--commit", mnt.path)
+        assert done.returncode == 1 and "initializers/W.bin shows no tensor" in done.stderr, done.stderr
+        os.rename(folder(mnt) / "W.bin", folder(mnt) / "w.bin")
+        done = onnxfs("umount", "--commit", mnt.path)
+        assert done.returncode == 0 and "initializers/.w.bin.swp showed no tensor" in done.stderr, done.stderr
+
+
+def test_what_is_left_in_a_folder_of_models_is_told(mount, model):
+    with mount(model.parent) as mnt:
+        make(mnt.path / "m.onnx" / "initializers" / "W.bin")
+        done = onnxfs("umount", mnt.path)
+        assert done.returncode == 0 and "m.onnx/initializers/W.bin showed no tensor" in done.stderr, done.stderr
+
+
+def test_a_folder_of_models_says_why_it_refused(mount, model):
+    with mount(model.parent) as mnt:
+        file = mnt.path / "m.onnx" / "initializers" / "w.bin"
+        assert error_of(file.write_bytes, b"four") == errno.EINVAL
+        assert "4 bytes were written" in (mnt.path / ".onnxfs" / "log.txt").read_text()
+        assert sorted(os.listdir(mnt.path / ".onnxfs")) == ["log.txt", "status.json"]

@@ -51,8 +51,8 @@ class FilesystemTest : public ::testing::Test {
     path_ = folder_.write("model.onnx", message.str());
     files_.reset();
     sidecar_ = Sidecar::open(Model::open(path_), sidecar_path(path_), "/mnt/test");
-    files_ =
-        std::make_unique<ModelFilesystem>(sidecar_, ownership, [this] { return "status " + std::to_string(++asked_); });
+    files_ = std::make_unique<ModelFilesystem>(sidecar_, ownership,
+                                               [this](const auto&) { return "status " + std::to_string(++asked_); });
   }
 
   // The entry at a path like "initializers/bias.bin", or one of inode 0.

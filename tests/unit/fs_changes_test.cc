@@ -418,7 +418,8 @@ TEST_F(ChangesTest, AReplacementThatWasFlushedIsDurableWhenItIsClosed) {
   CountingDisk disk;
   files_.reset();
   sidecar_ = Sidecar::open(Model::open(path_), folder_ / "edits", "test", disk);
-  files_ = std::make_unique<ModelFilesystem>(sidecar_, Ownership{0, 0, 0, true}, [] { return std::string(); });
+  files_ =
+      std::make_unique<ModelFilesystem>(sidecar_, Ownership{0, 0, 0, true}, [](const auto&) { return std::string(); });
   for (const bool is_flushed : {false, true}) {
     const auto file = opened(bin("a"), O_WRONLY | O_TRUNC);
     EXPECT_TRUE(file->direct) << "nothing of it is to stay in the kernel's cache";
@@ -509,7 +510,8 @@ TEST_F(ChangesTest, EditsAreThereAgainAtTheNextMount) {
   files_.reset();
   sidecar_.reset();
   sidecar_ = Sidecar::open(Model::open(path_), sidecar_path(path_), "again");
-  files_ = std::make_unique<ModelFilesystem>(sidecar_, Ownership{0, 0, 0, true}, [] { return std::string(); });
+  files_ =
+      std::make_unique<ModelFilesystem>(sidecar_, Ownership{0, 0, 0, true}, [](const auto&) { return std::string(); });
   EXPECT_EQ(content(bin("a")), "12345678");
   EXPECT_EQ(find("initializers/left").attributes.st_ino, 0u);
   EXPECT_EQ(Json::parse(content(json("a")))["edited"], true);

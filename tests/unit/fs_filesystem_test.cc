@@ -68,7 +68,7 @@ TEST_F(FilesystemTest, NumbersAreTheSameOnEachMount) {
   elsewhere.write("w.bin", "external");
   files_ = std::make_unique<ModelFilesystem>(
       Sidecar::open(Model::open(elsewhere.write("model.onnx", bytes)), elsewhere / "edits", "test"), Ownership{},
-      [] { return ""; });
+      [](const auto&) { return ""; });
   EXPECT_EQ(walk(), before);
 }
 
@@ -239,9 +239,9 @@ TEST_F(FilesystemTest, ModelWithoutTensorsHasNoInitializers) {
   open(testing::model(testing::Message()));
   std::set<std::string> paths;
   for (const auto& [path, inode] : walk()) paths.insert(path);
-  EXPECT_EQ(paths,
-            (std::set<std::string>{".onnxfs", ".onnxfs/edits.tsv", ".onnxfs/log.txt", ".onnxfs/status.json", "XXH128SUMS", "graph.txt",
-                                   "index.tsv", "live", "live/model.onnx", "model.json", "model.safetensors"}));
+  EXPECT_EQ(paths, (std::set<std::string>{".onnxfs", ".onnxfs/edits.tsv", ".onnxfs/log.txt", ".onnxfs/status.json",
+                                          "XXH128SUMS", "graph.txt", "index.tsv", "live", "live/model.onnx",
+                                          "model.json", "model.safetensors"}));
 }
 
 }  // namespace

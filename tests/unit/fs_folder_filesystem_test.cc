@@ -73,7 +73,7 @@ class FolderFilesystemTest : public ::testing::Test {
                           "/elsewhere",
                           {1000, 2000, 0},
                           [this](const std::string& path) { return open_model(path); },
-                          [] { return "status"; }};
+                          [](const auto&) { return "status"; }};
 };
 
 // What is let go of, by a clock that tests turn.
@@ -84,7 +84,7 @@ class FolderLimitsTest : public FolderFilesystemTest {
     const Ownership ownership{1000, 2000, 0};
     auto mount = std::make_shared<FolderFilesystem>(
         folder_.path(), "/elsewhere", ownership, [this](const std::string& path) { return open_model(path); },
-        [] { return "status"; }, std::move(limits));
+        [](const auto&) { return "status"; }, std::move(limits));
     mount->watch({[this](uint64_t inode) { changed_.insert(inode); }, [](uint64_t) {}, [] {}});
     return mount;
   }
@@ -112,6 +112,7 @@ TEST_F(FolderFilesystemTest, ShowsFoldersModelsAndWhatIsInThem) {
     if (!is_view && !path.ends_with(".safetensors") && !path.ends_with("SUMS")) paths.insert(path);
   }
   EXPECT_EQ(paths, (std::set<std::string>{".onnxfs",
+                                          ".onnxfs/log.txt",
                                           ".onnxfs/status.json",
                                           "a.onnx",
                                           "a.onnx/graph.txt",
@@ -302,7 +303,7 @@ TEST_F(FolderFilesystemTest, PayloadsHaveExtendedAttributes) {
 TEST_F(FolderFilesystemTest, NumbersThatWereNeverToldDoNotExist) {
   const uint64_t folder = inode("sub") & ~uint64_t{0xff}, model = inode("a.onnx") & ~uint64_t{0xff};
   for (const uint64_t number : {uint64_t{0}, uint64_t{2}, uint64_t{0x102}, folder, folder | 2, folder | 0x101, model,
-                                model | 7, model | 0xff01, uint64_t{5} << 40 | 1, uint64_t{1} << 40 | 3, UINT64_MAX}) {
+                                model | 7, model | 0xff01, uint64_t{5} << 40 | 1, uint64_t{1} << 40 | 4, UINT64_MAX}) {
     EXPECT_ERROR(files_.entry(number), ENOENT, "");
     EXPECT_ERROR(files_.open(number, O_RDONLY), ENOENT, "");
   }

@@ -29,13 +29,14 @@ TEST(StatusJson, TellsOfTheProgramTheMountAndTheFiles) {
                                   })));
   const MountFacts facts{"/models/my \"model\".onnx", "/mnt/m", 1'700'000'000, true};
   const auto sidecar = Sidecar::open(model, "/edits", "/mnt/m");
-  Json status = Json::parse(status_json(*sidecar, facts));
+  Json status = Json::parse(status_json(*sidecar, facts, {"initializers/typo.bin"}));
   EXPECT_EQ(status["program"], "onnxfs");
   EXPECT_EQ(status["pid"], ::getpid());
   EXPECT_EQ(status["model"], "/models/my \"model\".onnx");
   EXPECT_EQ(status["mount_point"], "/mnt/m");
   EXPECT_EQ(status["mounted_at"], "2023-11-14T22:13:20Z");
   EXPECT_EQ(status["read_only"], true);
+  EXPECT_EQ(status["scratch_files"], Json::array({"initializers/typo.bin"}));
   EXPECT_EQ(status["sidecar"], "/edits");
   EXPECT_EQ(status["edited_tensors"], 0);
   EXPECT_EQ(status["sidecar_bytes"], 0);
@@ -54,7 +55,7 @@ TEST(StatusJson, TellsOfTheProgramTheMountAndTheFiles) {
 
   EXPECT_ERROR(model->payload(3), EIO, "");
   std::filesystem::resize_file(folder / "w.bin", 3);
-  status = Json::parse(status_json(*sidecar, facts));
+  status = Json::parse(status_json(*sidecar, facts, {"initializers/typo.bin"}));
   EXPECT_EQ(status["broken_tensors"], 2);
   EXPECT_EQ(status["data_files"][0]["changed"], true);
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "changed on disk", status["data_files"][0]["problem"].get<std::string>());
