@@ -14,6 +14,7 @@
 #include "fs/interruption.h"
 #include "fs/mount_table.h"
 #include "fs/progress_line.h"
+#include "fs/subject.h"
 
 namespace onnxfs {
 
@@ -65,6 +66,7 @@ int commit_command(int count, char** argument_values) {
       "New files are checked before they take the place of the old. A commit that was interrupted is finished by\n"
       "running it again.\n\nExample:\n  onnxfs commit resnet50.onnx");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
+  require_edits_in(options.sidecar);
   return commit_and_report(model, std::move(options));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "core/bytes/error.h"
 #include "core/bytes/utf8.h"
@@ -27,6 +28,7 @@ struct DiffArguments {
   std::vector<std::string> patterns;
   std::vector<PrefixMap> maps;
   Tolerance tolerance;
+  bool of_edits = false;  // A without its edits, and with them
   bool as_json = false;
 };
 
@@ -72,8 +74,10 @@ class Diff {
  public:
   explicit Diff(const DiffArguments& arguments)
       : arguments_(arguments),
-        a_(EditedModel::open(arguments.a, arguments.sidecar_a, "onnxfs diff")),
-        b_(EditedModel::open(arguments.b, arguments.sidecar_b, "onnxfs diff")),
+        b_(arguments.of_edits ? EditedModel::open(arguments.a, arguments.sidecar_a, "onnxfs diff")
+                              : EditedModel::open(arguments.b, arguments.sidecar_b, "onnxfs diff")),
+        a_(arguments.of_edits ? EditedModel::without_edits(*b_)
+                              : EditedModel::open(arguments.a, arguments.sidecar_a, "onnxfs diff")),
         comparison_(*a_, *b_, arguments.patterns, arguments.maps, arguments.tolerance) {}
 
   int run() {
@@ -143,7 +147,7 @@ class Diff {
   }
 
   const DiffArguments& arguments_;
-  std::shared_ptr<const EditedModel> a_, b_;
+  std::shared_ptr<const EditedModel> b_, a_;
   ModelComparison comparison_;
   GraphDifference graph_;
   std::vector<HeaderDifference> header_;
@@ -174,7 +178,7 @@ int diff_command(int count, char** argument_values) {
   std::vector<std::string> maps;
   CLI::App app("Compares two models: header, nodes, and tensors by their paths and values.", "onnxfs diff");
   app.add_option("A", arguments.a, "A model file, or the folder that it is mounted at")->required();
-  app.add_option("B", arguments.b, "The other one")->required();
+  app.add_option("B", arguments.b, "The other one; not with --edits");
   app.add_option("GLOB", arguments.patterns, "Only these tensors or folders, and neither header nor nodes");
   app.add_option("--map", maps, "OLD=NEW: what begins with OLD in A begins with NEW in B")->allow_extra_args(false);
   app.add_option("--rtol", arguments.tolerance.relative, "b is as a when |b - a| <= ATOL + RTOL x |a|; 0")
@@ -182,6 +186,7 @@ int diff_command(int count, char** argument_values) {
   app.add_option("--atol", arguments.tolerance.absolute, "0 unless given")
       ->check(CLI::Number & CLI::Validator(not_finite, ""));
   app.add_flag("--equal-nan", arguments.tolerance.equal_nan, "NaN is as NaN, whatever its bits");
+  app.add_flag("--edits", arguments.of_edits, "What the edits of A change: A without them, and with them");
   app.add_flag("--json", arguments.as_json, "Print it as JSON");
   app.add_option("--sidecar-a", arguments.sidecar_a, "The folder with A's edits; A.sidecar unless given");
   app.add_option("--sidecar-b", arguments.sidecar_b, "The folder with B's edits");
@@ -189,6 +194,14 @@ int diff_command(int count, char** argument_values) {
       "With a tolerance, another dtype is no difference. Exit status: 0 same, 1 different, 2 trouble.\n\n"
       "Example:\n  onnxfs diff resnet50.onnx resnet50-fp16.onnx --rtol 1e-3 --atol 1e-5");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
+  if (arguments.of_edits && !arguments.b.empty()) {
+    arguments.patterns.insert(arguments.patterns.begin(), std::exchange(arguments.b, ""));
+  }
+  if (!arguments.of_edits && arguments.b.empty()) {
+    fmt::print(stderr, "onnxfs diff: B is required: the model to compare {} with, or --edits\n",
+               printable(arguments.a));
+    return trouble;
+  }
   arguments.maps = parse_maps(maps);
   return Diff(arguments).run();
 }

@@ -10,6 +10,10 @@ std::shared_ptr<const EditedModel> EditedModel::open(const std::string& path, co
   return std::shared_ptr<const EditedModel>(new EditedModel(std::move(subject), std::move(model), std::move(edits)));
 }
 
+std::shared_ptr<const EditedModel> EditedModel::without_edits(const EditedModel& edited) {
+  return std::shared_ptr<const EditedModel>(new EditedModel(edited.subject_, edited.model_, nullptr));
+}
+
 TensorContent EditedModel::content(uint32_t tensor) const {
   return tensor_content(*model_, tensor, edit(tensor).get(), payload(tensor));
 }

@@ -19,9 +19,12 @@ class EditedModel {
   static std::shared_ptr<const EditedModel> open(const std::string& path, const std::string& sidecar,
                                                  const std::string& command);
 
+  // The same model without its edits.
+  static std::shared_ptr<const EditedModel> without_edits(const EditedModel& edited);
+
   const Subject& subject() const noexcept { return subject_; }
   const std::shared_ptr<const Model>& model() const noexcept { return model_; }
-  Edits edits() const { return sidecar_->edits().snapshot(); }
+  Edits edits() const { return sidecar_ ? sidecar_->edits().snapshot() : Edits(); }
   const Tree& tree() const noexcept { return tree_; }
 
   const Tensor& tensor(uint32_t index) const { return model_->catalog().tensors()[index]; }
@@ -31,11 +34,11 @@ class EditedModel {
   std::string path_of(uint32_t tensor) const { return tree_.path_of_tensor(tensor); }
 
   // Null when it is unedited.
-  TensorEditPtr edit(uint32_t tensor) const { return sidecar_->edits().find(tensor); }
+  TensorEditPtr edit(uint32_t tensor) const { return sidecar_ ? sidecar_->edits().find(tensor) : nullptr; }
 
   // With its edits. Throws Error(EIO) for a broken tensor, with the reason.
   TensorContent content(uint32_t tensor) const;
-  Rope payload(uint32_t tensor) const { return sidecar_->payload(tensor); }
+  Rope payload(uint32_t tensor) const { return sidecar_ ? sidecar_->payload(tensor) : model_->payload(tensor); }
 
  private:
   EditedModel(Subject subject, std::shared_ptr<const Model> model, std::shared_ptr<const Sidecar> sidecar)
@@ -46,7 +49,7 @@ class EditedModel {
 
   Subject subject_;
   std::shared_ptr<const Model> model_;
-  std::shared_ptr<const Sidecar> sidecar_;  // through which nobody writes
+  std::shared_ptr<const Sidecar> sidecar_;  // through which nobody writes; null for no edits
   Tree tree_;
 };
 

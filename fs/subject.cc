@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/bytes/error.h"
+#include "core/sidecar/folder.h"
 #include "core/sidecar/sidecar.h"
 #include "fs/mount_point.h"
 #include "fs/status.h"
@@ -52,9 +53,20 @@ std::string path_on_disk(const std::string& path) {
   return (shown ? on_disk(*shown) : std::nullopt).value_or(path);
 }
 
+std::string require_edits_in(const std::string& sidecar) {
+  if (sidecar.empty()) return sidecar;
+  require_folder(sidecar);
+  if (!has_edits(sidecar) && !exists(journal_path(sidecar))) fail(ENOENT, "there are no edits in {}", sidecar);
+  return sidecar;
+}
+
 Subject find_subject(const std::string& path, const std::string& sidecar) {
-  std::string model = path, edits = sidecar;
+  std::string model = path, edits = require_edits_in(sidecar);
   if (const auto shown = find_shown(path)) {
+    if (shown->status.is_null()) {
+      fail(ENOTCONN, "the process that served the mount at {} has ended; run onnxfs umount {}",
+           shown->mount_point.string(), shown->mount_point.string());
+    }
     if (shown->below == "." && !is_of_model(shown->status)) {
       fail(EINVAL, "the mount at {} is not one of a single model; ask for a model by its path",
            shown->mount_point.string());

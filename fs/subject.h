@@ -15,9 +15,14 @@ struct Subject {
 // model or folder in it. Any other path as it is.
 std::string path_on_disk(const std::string& path);
 
+// The folder that an option names for the edits, if it does; ENOENT when there are none in it, which no command that
+// reads or ends edits is asked for on purpose.
+std::string require_edits_in(const std::string& sidecar);
+
 // Of a path to a model's file, to the folder that a model is mounted at, or to that of a model in a mounted folder of
 // models. `sidecar`: where the edits are; "" for where the mount keeps them, or else where the model's own are. Throws
-// Error(EINVAL) for a mount that is not one of a single model; whether the model exists is for those who open it.
+// Error(EINVAL) for a mount that is not one of a single model or whose process has ended, and as require_edits_in does;
+// whether the model exists is for those who open it.
 Subject find_subject(const std::string& path, const std::string& sidecar);
 
 }  // namespace onnxfs

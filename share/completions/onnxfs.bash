@@ -110,7 +110,7 @@ _onnxfs_options_of() {
       options='--bins --json --sidecar'
       valued='--bins --sidecar' ;;
     diff)
-      options='--map --rtol --atol --equal-nan --json --sidecar-a --sidecar-b'
+      options='--map --rtol --atol --equal-nan --edits --json --sidecar-a --sidecar-b'
       valued='--map --rtol --atol --sidecar-a --sidecar-b' ;;
     export)
       options='--external --per-tensor --inline --size-threshold --attributes --align --safetensors --sidecar'

@@ -93,6 +93,7 @@ complete -c onnxfs -n '__onnxfs_is diff' -l rtol -x -d 'Relative tolerance'
 complete -c onnxfs -n '__onnxfs_is diff' -l atol -x -d 'Absolute tolerance'
 complete -c onnxfs -n '__onnxfs_is diff' -l equal-nan -d 'NaN equals NaN'
 complete -c onnxfs -n '__onnxfs_is diff' -l json -d 'Print JSON'
+complete -c onnxfs -n '__onnxfs_is diff' -l edits -d 'What the edits of A change'
 complete -c onnxfs -n '__onnxfs_is diff' -l sidecar-a -x -a '(__fish_complete_directories)' -d 'Folder that keeps the edits of A'
 complete -c onnxfs -n '__onnxfs_is diff' -l sidecar-b -x -a '(__fish_complete_directories)' -d 'Folder that keeps the edits of B'
 
