@@ -29,10 +29,19 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
+uint32_t code_point(std::string_view character) {
+  const auto at = [character](size_t i) { return static_cast<uint8_t>(character[i]); };
+  if (character.size() == 1) return at(0);
+  uint32_t number = at(0) & (0x7fu >> character.size());
+  for (size_t i = 1; i < character.size(); ++i) number = number << 6 | (at(i) & 0x3fu);
+  return number;
+}
+
 bool is_control(std::string_view character) {
-  const auto first = static_cast<uint8_t>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  return first == 0xc2 && static_cast<uint8_t>(character[1]) < 0xa0;  // U+0080 … U+009F
+  const uint32_t number = code_point(character);
+  const auto within = [number](uint32_t first, uint32_t last) { return number >= first && number <= last; };
+  if (number < 0x600) return number < 0x20 || within(0x7f, 0x9f);
+  return number == 0x61c || within(0x200e, 0x200f) || within(0x2028, 0x202e) || within(0x2066, 0x2069);
 }
 
 bool is_utf8(std::string_view text) {

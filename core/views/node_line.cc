@@ -29,9 +29,12 @@ constexpr uint64_t longest_hashed = uint64_t{1} << 20;
 
 bool is_plain(std::string_view name) {
   constexpr std::string_view structure = " ,(){}=\"#[]";
-  return !name.empty() && is_utf8(name) && std::ranges::none_of(name, [structure](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || structure.find(c) != structure.npos;
-  });
+  if (name.empty() || name.find_first_of(structure) != name.npos) return false;
+  for (size_t length; !name.empty(); name.remove_prefix(length)) {
+    length = utf8_length(name);
+    if (length == 0 || is_control(name.substr(0, length))) return false;
+  }
+  return true;
 }
 
 // A list of values of which only the first few are kept.
@@ -135,8 +138,8 @@ class AttributeText {
   }
 
   std::string string_text(ByteRange range) {
-    if (range.size() <= longest_string) return json_quote(window_.text(range));
-    const std::string begin = json_quote(window_.text({range.begin, range.begin + longest_string}));
+    if (range.size() <= longest_string) return exact_json_quote(window_.text(range));
+    const std::string begin = exact_json_quote(window_.text({range.begin, range.begin + longest_string}));
     if (range.size() > longest_hashed) return fmt::format("{}... {} bytes", begin, range.size());
     const std::string all = window_.text(range);
     return fmt::format("{}... {} bytes, xxh3 {:016x}", begin, all.size(), XXH3_64bits(all.data(), all.size()));
@@ -169,7 +172,7 @@ class AttributeText {
 
 }  // namespace
 
-std::string plain_name(std::string_view name) { return is_plain(name) ? std::string(name) : json_quote(name); }
+std::string plain_name(std::string_view name) { return is_plain(name) ? std::string(name) : exact_json_quote(name); }
 
 NodeLine node_line(wire::Window& window, ByteRange node) {
   std::vector<std::string> inputs, outputs;

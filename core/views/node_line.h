@@ -19,7 +19,7 @@ struct NestedGraph {
 //
 // Attributes are sorted by name, because their order means nothing and differs between exporters. Long lists and
 // strings are shortened to their beginning, length and hash, tensors to type and shape. A name that would be hard to
-// read in such a line is written as a JSON string.
+// read in such a line is written as a JSON string (exact_json_quote), so that no two names are written alike.
 struct NodeLine {
   std::string label;  // the node's name, else its first output, else ""
   std::string text;
@@ -29,7 +29,7 @@ struct NodeLine {
 // Of the NodeProto at `node`. Payloads of tensors are not touched. Throws Error(EBADMSG) where it is corrupt.
 NodeLine node_line(wire::Window& window, ByteRange node);
 
-// A name as node lines write it.
+// A name as node lines write it; no two names alike.
 std::string plain_name(std::string_view name);
 
 }  // namespace onnxfs

@@ -1,17 +1,15 @@
 #include "core/views/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "core/bytes/error.h"
 #include "core/bytes/utf8.h"
 #include "core/views/element_format.h"
+#include "core/views/json_lines.h"
 #include "core/views/recoded_strings.h"
 #include "core/views/sub_byte.h"
 
@@ -85,11 +83,11 @@ class JsonLine final : public StringEncoding {
       const size_t length = utf8_length(rest);
       if (length == 0) {
         if (!last && rest.size() < longest_character) break;  // it may go on
-        fmt::format_to(std::back_inserter(out), "\\udc{:02x}", static_cast<uint8_t>(rest[0]));
+        append_json_character(rest.substr(0, 1), out);
         rest.remove_prefix(1);
         continue;
       }
-      append(rest.substr(0, length), out);
+      append_json_character(rest.substr(0, length), out);
       rest.remove_prefix(length);
     }
     return text.size() - rest.size();
@@ -99,23 +97,6 @@ class JsonLine final : public StringEncoding {
   static constexpr size_t longest_character = 4;
 
   static bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
-
-  static void append(std::string_view character, std::string& out) {
-    switch (character[0]) {
-      case '"': out += "\\\""; return;
-      case '\\': out += "\\\\"; return;
-      case '\n': out += "\\n"; return;
-      case '\r': out += "\\r"; return;
-      case '\t': out += "\\t"; return;
-      default: break;
-    }
-    if (!is_control(character)) {
-      out += character;
-      return;
-    }
-    // In two bytes, C1's second one is its number.
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<uint8_t>(character.back()));
-  }
 };
 
 }  // namespace

@@ -9,6 +9,8 @@ import ctypes.util
 
 SUFFIXES = (b".bin", b".json", b".npy", b".txt", b".pb")  # of a tensor in one of the views; one stem serves them all
 LONGEST, CUT = 200, 180
+CONTROLS = frozenset((*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F),
+                      *range(0x2066, 0x206A)))
 
 
 def xxh3_64(data):
@@ -33,7 +35,7 @@ def pieces(component):
             except UnicodeDecodeError:
                 continue
             if len(character) == 1:
-                control = ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0
+                control = ord(character) in CONTROLS
                 encoded = component[at:at + size]
                 out += [escape(bytes([byte])) for byte in encoded] if control else [encoded]
                 at += size

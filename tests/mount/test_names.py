@@ -19,7 +19,7 @@ LISTED = [os.fsencode(name) for name in (
     "dir/" + "P" * 300, "onnx::MatMul_12", "x:0", "onnx::Add_1", "con", "nul.txt", "-rf", "a.npy", "a.bin", "dup",
     "dup", "ctl\x01\x1b[31m", "nul\x00byte", ".hidden", "\u202eevil",
     "a" * 10 + "".join(f"/d{level}" for level in range(200)), "notutf8", "/", "///", "...", "%2E", "%2E%2E",
-    "c1\u0085\u009f", "del\x7f", "unnamed", "@2", "a@2", "a@3", "a.bin/x", "a.json/x", "a.txt/x", "a.txt/x",
+    "c1\u0085\u009f", "turned\u202e\u2066\u061c", "line\u2028", "del\x7f", "unnamed", "@2", "a@2", "a@3", "a.bin/x", "a.json/x", "a.txt/x", "a.txt/x",
     "a.pb/deep/er", "a.npy/x", "z.bin/x", "z", "z@2", "y/z.json/x", "y/z", "y/z", "~", "\u00a0", "\ufeff", "\uffff",
     "model.json", ".onnxfs/status.json", "index.tsv")] + [
     b"bad\xff\xfeutf8", b"\xff", b"\x80", b"\xe6\x97", b"\xe6\x97\xe6\x97\xa5", b"\xc0\x80", b"\xed\xa0\x80",

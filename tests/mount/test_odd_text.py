@@ -4,10 +4,13 @@ import errno
 import json
 
 import pytest
-from mounting import error_of
-from onnx_wire import FLOAT, Message, graph, model, node, tensor, value_info
+from mounting import error_of, onnxfs
+from onnx_wire import FLOAT, STRING, Message, graph, model, node, tensor, value_info
 
 NOT_TEXT = b"v\xff\xfe\0\x1b[31m\n\t\"\\"
+CONTROLS = frozenset(map(chr, (*range(32), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F),
+                               *range(0x2066, 0x206A))))
+TURNED = "\x7f\x85\x9b31m\u061c\u200e\u2028\u202e\u2069"
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +31,60 @@ def mnt(mount, tmp_path_factory):
     path.write_bytes(whole.to_bytes())
     with mount(path) as mounted:
         yield mounted
+
+
+@pytest.fixture(scope="module")
+def turned(mount, tmp_path_factory):
+    """A model of text that is UTF-8, and turns or moves what a terminal shows; and its mount."""
+    tensors = [tensor(TURNED + "w", FLOAT, [1], raw=b"abcd").string(12, TURNED), tensor("s" + TURNED, STRING, [1]).string(6, TURNED),
+               tensor(TURNED + "broken", FLOAT, [2], raw=b"1")]
+    whole = model(graph(tensors, [node("A" + TURNED, ["x" + TURNED], ["y"], TURNED)], [value_info(TURNED, FLOAT, [TURNED])], [],
+                        name=TURNED), producer=TURNED)
+    whole.message(14, Message().string(1, TURNED).string(2, TURNED))
+    path = tmp_path_factory.mktemp("turned") / "m.onnx"
+    path.write_bytes(whole.to_bytes())
+    with mount(path) as mounted:
+        yield path, mounted
+
+
+def lines_of(data):
+    """The lines, which hold nothing that acts on the terminal they are shown at."""
+    text = data.decode("utf-8")
+    assert not set(text) & (CONTROLS - set("\n\t")), repr(text)
+    return text.split("\n")
+
+
+def test_no_file_moves_or_turns_what_is_shown(turned):
+    _, mnt = turned
+    paths = [path for path in mnt.path.rglob("*") if path.suffix in (".json", ".tsv", ".txt") or path.name == "XXH128SUMS"]
+    assert len(paths) >= 3 + 3 + 4
+    for path in paths:
+        if path.name == "log.txt":
+            continue
+        assert not set(str(path)) & CONTROLS, path
+        if "broken" in path.name and path.suffix == ".txt":
+            continue
+        data = path.read_bytes()
+        assert len(data) == path.stat().st_size, path
+        lines_of(data)
+        if path.suffix == ".json":
+            assert isinstance(json.loads(data), dict)
+    assert json.loads(next(mnt.path.glob("initializers/*w.json")).read_bytes())["doc_string"] == TURNED
+    assert json.loads(next(mnt.path.glob("text/initializers/s*.txt")).read_bytes()) == TURNED
+    assert list(json.loads(mnt.text("model.json"))["metadata_props"].items()) == [(TURNED, TURNED)]
+
+
+def test_no_command_does(turned, tmp_path):
+    path, mnt = turned
+    other = tmp_path / "other.onnx"
+    other.write_bytes(model(graph([tensor("o" + TURNED, FLOAT, [1], raw=b"abcd")], [node("B" + TURNED, [], ["y"], TURNED)])).to_bytes())
+    for words in (("ls", path), ("ls", "-l", path), ("ls", "--json", path), ("diff", path, other), ("diff", "--json", path, other),
+                  ("check", path), ("check", "--json", path), ("stats", path), ("stats", "--json", path), ("status", mnt.path)):
+        done = onnxfs(*words)
+        lines_of((done.stdout + done.stderr).encode())
+        assert len(done.stdout) > 10, words
+        if "--json" in words:
+            json.loads(done.stdout)
 
 
 def test_every_json_is_json(mnt):

@@ -44,7 +44,7 @@ TEST(PathComponents, OrdinaryNamesAreTheirPaths) {
                                  "a.bin",
                                  "*?\"'<>|",
                                  "\u00a0",
-                                 "\u2028",
+                                 "\u2027",
                                  "unnamed",
                                  "-rf"}) {
     EXPECT_EQ(path_components(name), Components{name});
@@ -72,6 +72,7 @@ TEST(PathComponents, ControlCharactersAreSpelledByteByByte) {
   EXPECT_EQ(only("a\nb\tc"), "a%0Ab%09c");
   EXPECT_EQ(only("\0"s), "%00");
   EXPECT_EQ(only("\x1f\x20\x7e\x7f"), "%1F\x20\x7e%7F");
+  EXPECT_EQ(only("a\u202eb\u2028\u2066"), "a%E2%80%AEb%E2%80%A8%E2%81%A6");
   EXPECT_EQ(only("\u0080\u0085\u009f\u00a0"), "%C2%80%C2%85%C2%9F\u00a0");
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace onnxfs {
@@ -60,10 +61,16 @@ TEST(Utf8, TextIsAllCharacters) {
   EXPECT_EQ(utf8_length(""), 0u);
 }
 
-TEST(Utf8, ControlCharactersAreC0DelAndC1) {
-  for (uint32_t code_point = 0; code_point < 0x3000; ++code_point) {
-    const bool control = code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
-    EXPECT_EQ(is_control(encoded(code_point)), control) << code_point;
+TEST(Utf8, EveryCharacterHasItsNumber) {
+  for (uint32_t number = 0; number <= 0x10ffff; ++number) ASSERT_EQ(code_point(encoded(number)), number);
+}
+
+TEST(Utf8, ControlsAreC0DelC1SeparatorsAndWhatTurnsText) {
+  const std::set<uint32_t> others{0x61c,  0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c,
+                                  0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069};
+  for (uint32_t number = 0; number <= 0x10ffff; ++number) {
+    const bool control = number < 0x20 || (number >= 0x7f && number < 0xa0) || others.contains(number);
+    ASSERT_EQ(is_control(encoded(number)), control) << number;
   }
 }
 
@@ -73,6 +80,7 @@ TEST(Printable, IsOneLineOfPlainText) {
   EXPECT_EQ(printable("a\nb\x1b[2J\x7f"), "a%0Ab%1B[2J%7F");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "%00");
   EXPECT_EQ(printable("\u0085"), "%C2%85");
+  EXPECT_EQ(printable("a\u202eb\u2028"), "a%E2%80%AEb%E2%80%A8");
   EXPECT_EQ(printable("\xff\xc3(\xe4\xb8"), "%FF%C3(%E4%B8");
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/bytes/utf8.h"
+
 namespace onnxfs {
 namespace {
 
@@ -11,7 +13,7 @@ TEST(JsonQuote, ReadsBackAsTheSameText) {
   for (const std::string& text : {std::string(), std::string("plain"), all, std::string("é中\U0001F600\u2028\u0085")}) {
     const std::string quoted = json_quote(text);
     EXPECT_EQ(nlohmann::json::parse(quoted), text);
-    for (const char c : quoted) EXPECT_GE(static_cast<unsigned char>(c), 0x20);
+    EXPECT_EQ(printable(quoted), quoted);
   }
   EXPECT_EQ(json_quote("plain"), "\"plain\"");
   EXPECT_EQ(json_quote("a\"b\\\n"), R"("a\"b\\\n")");
@@ -20,6 +22,19 @@ TEST(JsonQuote, ReadsBackAsTheSameText) {
 TEST(JsonQuote, WhatIsNotUtf8IsReplaced) {
   EXPECT_EQ(json_quote("a\xff"), "\"a\uFFFD\"");
   EXPECT_EQ(json_quote("\xc3"), "\"\uFFFD\"");
+}
+
+TEST(JsonQuote, ControlsAreEscaped) {
+  EXPECT_EQ(json_quote("\x7f\u009b31m\u2028\u202e\u2069é\u00a0"), "\"\\u007f\\u009b31m\\u2028\\u202e\\u2069é\u00a0\"");
+  EXPECT_EQ(json_inline({{"\u009b", {"\u2066"}}}), R"({"\u009b":["\u2066"]})");
+}
+
+TEST(ExactJsonQuote, NoTwoTextsAreWrittenAlike) {
+  EXPECT_EQ(exact_json_quote("a\"\\\n\1é"), "\"a\\\"\\\\\\n\\u0001é\"");
+  EXPECT_EQ(exact_json_quote("\xff\xc3"), R"("\udcff\udcc3")");
+  EXPECT_EQ(exact_json_quote("\xed\xb3\xbf"), R"("\udced\udcb3\udcbf")");  // what a surrogate would be
+  EXPECT_EQ(exact_json_quote("\\udcff"), R"("\\udcff")");
+  EXPECT_EQ(exact_json_quote("\u009b\u202e"), R"("\u009b\u202e")");
 }
 
 TEST(JsonInline, IsOneLine) {

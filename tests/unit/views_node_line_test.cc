@@ -58,7 +58,8 @@ TEST(NodeLine, NamesThatAreHardToReadAreQuoted) {
   for (const std::string odd : {"", " ", "a(", ")", "{", "}", "[", "]", "#", "=", "\"", "\x7f", "\x1b", ","}) {
     EXPECT_TRUE(plain_name(odd).starts_with('"')) << odd;
   }
-  EXPECT_EQ(plain_name("\xff"), "\"\uFFFD\"");
+  EXPECT_EQ(plain_name("\xff"), R"("\udcff")");
+  EXPECT_EQ(plain_name("a\u009b\u202e"), R"("a\u009b\u202e")");
   EXPECT_EQ(plain_name(std::string_view("\0", 1)), "\"\\u0000\"");
 }
 
