@@ -153,22 +153,29 @@ bool can_compare(const DataType* a, const DataType* b) {
 }
 
 double Difference::mean_absolute() const noexcept {
-  return finite == 0 ? 0 : absolute.value() / static_cast<double>(finite);
+  return finite == 0 ? 0 : absolute.mean(static_cast<double>(finite));
 }
 
 double Difference::relative_l2() const noexcept {
-  if (squared.value() == 0) return 0;
-  return a_squared.value() == 0 ? infinity : std::sqrt(squared.value() / a_squared.value());
+  if (squared.is_zero()) return 0;
+  if (a_squared.is_zero()) return infinity;
+  const auto d = squared.number(), a = a_squared.number();
+  return std::ldexp(std::sqrt(d.fraction / a.fraction), d.exponent - a.exponent);
 }
 
 double Difference::cosine() const noexcept {
-  if (a_squared.value() == 0 || b_squared.value() == 0) return nan;
-  return std::clamp(products.value() / (std::sqrt(a_squared.value()) * std::sqrt(b_squared.value())), -1.0, 1.0);
+  if (a_squared.is_zero() || b_squared.is_zero()) return nan;
+  const auto a = a_squared.number(), b = b_squared.number(), p = products.number();
+  const double cosine = p.fraction / (std::sqrt(a.fraction) * std::sqrt(b.fraction));
+  return std::clamp(std::ldexp(cosine, 2 * p.exponent - a.exponent - b.exponent), -1.0, 1.0);
 }
 
 double Difference::sqnr() const noexcept {
-  if (squared.value() == 0) return infinity;
-  return 10 * std::log10(a_squared.value() / squared.value());
+  if (squared.is_zero()) return infinity;
+  const auto d = squared.number(), a = a_squared.number();
+  constexpr int farthest = 500;  // that a double holds, in powers of four
+  const int apart = a.exponent - d.exponent, near = std::clamp(apart, -farthest, farthest);
+  return 10 * (std::log10(std::ldexp(a.fraction / d.fraction, 2 * near)) + 2 * (apart - near) * std::log10(2.0));
 }
 
 void Difference::add(const Difference& other) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/analysis/moments.h"
+#include "core/analysis/scaled_sum.h"
 #include "core/bytes/rope.h"
 #include "core/bytes/workers.h"
 #include "core/onnx/data_type.h"
@@ -24,8 +24,9 @@ struct Tolerance {
 // How far apart the numbers of two tensors are. A complex number is two, its parts.
 //
 // `changed` is exact, for integers of 64 bits too, and between types: no two different numbers are taken for equal. The
-// sums are within about 1e-13 of what exact arithmetic gives, relative to the sum of magnitudes; squares of doubles
-// past 1e154 are infinite.
+// sums are within about 1e-13 of what exact arithmetic gives, relative to the sum of magnitudes, for numbers of any
+// size: those whose squares a double cannot hold are counted in units of a power of two. (Of products, relative to |a|
+// |b|.)
 struct Difference {
   bool bytes_equal = false;  // of one type: then nothing else is computed
   uint64_t numbers = 0;
@@ -35,10 +36,10 @@ struct Difference {
 
   // Of the pairs that are both finite.
   uint64_t finite = 0;
-  double max_absolute = 0;  // |b - a|
-  CompensatedSum absolute;
-  CompensatedSum squared;  // (b - a)²
-  CompensatedSum a_squared, b_squared, products;
+  double max_absolute = 0;  // |b - a|; infinite where it is no double
+  ScaledSum absolute;
+  ScaledSum squared;  // (b - a)²
+  ScaledSum a_squared, b_squared, products;
 
   double mean_absolute() const noexcept;
   double relative_l2() const noexcept;  // |b - a| / |a|; 0 when both are, infinite when a alone is

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "core/analysis/vectors.h"
 
@@ -114,6 +115,39 @@ ONNXFS_VECTORISED double sum_of_squares(const double* values, size_t count) {
   return sum_of(sums[0] + sums[1]) + rest;
 }
 
+// Whether a sum of squares tells that none overflowed, and that those that vanished are nothing beside it.
+bool is_ordinary(double squares) { return squares >= 0x1p-800 && squares <= 0x1p800; }
+
+double largest_of(const double* values, size_t count) {
+  double largest = 0;
+  for (size_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
+  return largest;
+}
+
+// Counts numbers in units of 2^exponent, where their squares are out of range; exactly but for those that are nothing
+// beside the largest. Returns the exponent.
+int scale(double* values, size_t count) {
+  const double largest = largest_of(values, count);
+  if (largest == 0 || Moments::has_squares(largest)) return 0;
+  const int exponent = std::ilogb(largest);
+  const double half = std::ldexp(1.0, -exponent / 2),
+               rest = std::ldexp(1.0, -exponent - -exponent / 2);  // 2^1074 is no double
+  for (size_t i = 0; i < count; ++i) values[i] = values[i] * half * rest;
+  return exponent;
+}
+
+// The differences, in units of 2^exponent, which is returned: two doubles may be further apart than any is from 0.
+int differences(const double* a, const double* b, const double* a_low, const double* b_low, size_t count, double* to) {
+  bool all = true;
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = (b[i] - a[i]) + (b_low[i] - a_low[i]);
+    all = all && std::isfinite(to[i]);
+  }
+  if (all) return scale(to, count);
+  for (size_t i = 0; i < count; ++i) to[i] = b[i] / 4 - a[i] / 4;
+  return 2 + scale(to, count);
+}
+
 }  // namespace
 
 DifferenceKernel::Side::Side(const NumberDecoder& decodes, std::byte* room)
@@ -127,6 +161,7 @@ DifferenceKernel::DifferenceKernel(const NumberDecoder& a, const NumberDecoder& 
       b_(b, scratch.bytes(1, 2 * NumberDecoder::block * sizeof(double))),
       same_type_(same_type),
       has_low_(a.has_low() || b.has_low()),
+      is_wide_(a.is_wide() || b.is_wide()),
       tolerance_(tolerance) {}
 
 void DifferenceKernel::add(const std::byte* a, const std::byte* b, uint64_t numbers) {
@@ -161,11 +196,36 @@ void DifferenceKernel::add_block(const std::byte* a, const std::byte* b, size_t 
   result_.finite += count;
   result_.changed += static_cast<uint64_t>(sums.changed);
   result_.max_absolute = std::max(result_.max_absolute, sums.max_absolute);
+  if (is_wide_ && count != 0 &&
+      !(is_ordinary(sums.a_squared) && is_ordinary(sums.b_squared) &&
+        (sums.max_absolute == 0 || Moments::has_squares(sums.max_absolute)))) {
+    return add_scaled(count);
+  }
   result_.absolute.add(sums.absolute);
   result_.squared.add(sums.squared);
   result_.a_squared.add(sums.a_squared);
   result_.b_squared.add(sums.b_squared);
   result_.products.add(sums.products);
+}
+
+// The sums over the block once more, of numbers in units of powers of two.
+void DifferenceKernel::add_scaled(size_t count) {
+  double* a = a_.values();
+  double* b = b_.values();
+  std::vector<double> apart(count);
+  const int exponent = differences(a, b, a_.low(), b_.low(), count, apart.data());
+  for (size_t i = 0; i < count; ++i) a[i] += a_.low()[i], b[i] += b_.low()[i];
+  const int a_exponent = scale(a, count), b_exponent = scale(b, count);
+  double distances = 0, products = 0;
+  for (size_t i = 0; i < count; ++i) {
+    distances += std::fabs(apart[i]);
+    products += a[i] * b[i];
+  }
+  result_.absolute.add(distances, exponent);
+  result_.squared.add(sum_of_squares(apart.data(), count), 2 * exponent);
+  result_.a_squared.add(sum_of_squares(a, count), 2 * a_exponent);
+  result_.b_squared.add(sum_of_squares(b, count), 2 * b_exponent);
+  result_.products.add(products, a_exponent + b_exponent);
 }
 
 void DifferenceKernel::add_equal_block(const std::byte* both, size_t count) {
@@ -179,11 +239,14 @@ void DifferenceKernel::add_equal_block(const std::byte* both, size_t count) {
     count = static_cast<size_t>(std::remove_if(values, values + count, [](double x) { return !std::isfinite(x); }) -
                                 values);
   }
-  const double squares = sum_of_squares(values, count);
+  double squares = sum_of_squares(values, count);
+  int exponent = 0;
+  if (is_wide_ && !is_ordinary(squares)) {
+    exponent = scale(values, count);
+    squares = sum_of_squares(values, count);
+  }
   result_.finite += count;
-  result_.a_squared.add(squares);
-  result_.b_squared.add(squares);
-  result_.products.add(squares);
+  for (ScaledSum* sum : {&result_.a_squared, &result_.b_squared, &result_.products}) sum->add(squares, 2 * exponent);
 }
 
 // Judges the pairs that are not both finite, and closes up the others.

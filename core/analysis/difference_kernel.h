@@ -22,6 +22,7 @@ class DifferenceKernel {
  private:
   void add_block(const std::byte* a, const std::byte* b, size_t count);
   void add_equal_block(const std::byte* both, size_t count);
+  void add_scaled(size_t count);
   size_t keep_finite(const std::byte* a, const std::byte* b, size_t count);
 
   // A block of values, and the low parts of those that have them.
@@ -39,6 +40,7 @@ class DifferenceKernel {
   Side a_, b_;
   bool same_type_;
   bool has_low_;
+  bool is_wide_;  // its numbers may have squares that a double cannot hold
   Tolerance tolerance_;
   Difference result_;
 };

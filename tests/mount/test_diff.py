@@ -1,8 +1,12 @@
 """`onnxfs diff`: how far apart it finds two tensors of every type is what numpy finds, in float64."""
 
+import decimal
 import json
 import math
+import random
 import struct
+import sys
+from fractions import Fraction
 
 import numpy
 import pytest
@@ -10,7 +14,7 @@ from datatypes import BY_NAME, SIZED
 from editing import store
 from mounting import onnxfs
 from numeric import exact_integers, payload_of, values_of
-from onnx_wire import (BFLOAT16, DOUBLE, FLOAT, FLOAT16, INT4, INT8, INT64, STRING, UINT8, UINT64, Message, graph, node,
+from onnx_wire import (BFLOAT16, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT4, INT8, INT64, STRING, UINT8, UINT64, Message, graph, node,
                        tensor, value_info, write_model)
 from testdata import testdata_models
 
@@ -205,6 +209,64 @@ def test_integers_of_64_bits_are_exact(written):
     assert diff(a, c)["tensors"]["w"]["changed"] == 3
     d = written("d.onnx", tensor("w", DOUBLE, [5], raw=struct.pack("<5d", 2 ** 53, 2 ** 62, -2.0 ** 63, -1 - 2 ** -52, 2 ** 53)))
     assert diff(a, d)["tensors"]["w"]["changed"] == 2
+
+
+def exact_measures(a, b):
+    """Of two lists of finite floats: mean |d|, relative L2, cosine, SQNR in dB, to many digits; None for what is no number."""
+    a, b = [[Fraction(x) for x in side] for side in (a, b)]
+    with decimal.localcontext(decimal.Context(prec=50, Emin=-99999, Emax=99999)):
+        def number(fraction):
+            return decimal.Decimal(fraction.numerator) / decimal.Decimal(fraction.denominator)
+
+        d = [y - x for x, y in zip(a, b)]
+        aa, bb, dd, ab = (number(sum(x * y for x, y in zip(*pair))) for pair in ((a, a), (b, b), (d, d), (a, b)))
+        return (number(sum(map(abs, d)) / len(d)), (dd / aa).sqrt() if aa else None,
+                ab / aa.sqrt() / bb.sqrt() if aa and bb else None, 10 * (aa / dd).log10() if aa and dd else None)
+
+
+def extremes():
+    """Pairs of lists of doubles."""
+    yield [1e-170, 2e-170], [2e-170, 2e-170]
+    yield [1e200, 1], [1e200, 2]
+    yield [1.0, 0], [1.0, 1e-200]
+    yield [5e-324, 5e-324, 1e-323], [5e-324, 0, 0]
+    yield [1.7e308] * 4, [0, 0, 0, 1e308]
+    yield [1.7e308, 1e300], [-1.7e308, 1e300]  # further apart than any double is from 0
+    yield [0, 0], [1e300, 1e-300]
+    yield [1e200, 1e-200], [1e-200, 1e200]
+    generator = random.Random(12)
+    for scales in ((-1070, -700, 0), (-500, -450, -395), (395, 450, 1000), (-1000, 1000, 0), (0, 0, -600)):
+        a, b = [], []
+        for scale in scales:  # blocks of 2048 numbers, and a rest of one
+            for _ in range(2048 if len(a) < 4096 else 77):
+                x = math.ldexp(generator.gauss(0, 1), scale)
+                a.append(x)
+                b.append(x if generator.random() < 0.5 else x + math.ldexp(generator.gauss(0, 1), scale - generator.choice((0, 20))))
+        yield a, b
+        yield a, a[:2048] + b[2048:]  # a block of equal bytes
+
+
+@pytest.mark.parametrize("onnx", (DOUBLE, COMPLEX128))
+def test_doubles_of_any_size(written, onnx):
+    pairs = [pair if len(pair[0]) % 2 == 0 else tuple(side + [1e-300] for side in pair) for pair in extremes()]
+    a, b = (written(f"{side}.onnx", *[tensor(f"{i}", onnx, [len(pair[0]) // (2 if onnx == COMPLEX128 else 1)],
+                                             raw=struct.pack(f"<{len(pair[0])}d", *pair[side])) for i, pair in enumerate(pairs)])
+            for side in (0, 1))
+    found = diff(a, b, status=1)["tensors"]
+    for i, pair in enumerate(pairs):
+        entry, wanted = found[f"{i}"], exact_measures(*pair)
+        assert entry["changed"] == sum(x != y for x, y in zip(*pair))
+        for key, value in zip(("mean_abs", "relative_l2", "cosine", "sqnr_db"), wanted):
+            if value is None or abs(value) > decimal.Decimal(sys.float_info.max):
+                assert entry[key] is None, (i, key, entry[key], value)
+                continue
+            scale = {"cosine": 1, "sqnr_db": 100}.get(key, abs(value))  # a subnormal has fewer digits
+            assert abs(decimal.Decimal(entry[key]) - value) <= decimal.Decimal(1e-13) * scale + decimal.Decimal(5e-324), (
+                i, key, entry[key], value)
+        largest = max(abs(Fraction(y) - Fraction(x)) for x, y in zip(*pair))
+        assert entry["max_abs"] == (float(largest) if largest < sys.float_info.max else None)
+    # One by one, so that no large number hides what is small.
+    assert found["0"]["relative_l2"] == pytest.approx(0.2 ** 0.5, rel=1e-14)
 
 
 def test_one_element_of_a_large_tensor(written):
