@@ -127,7 +127,7 @@ def test_mount_after_a_kill(mount, big):
 
 
 @pytest.mark.limit(60)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt(mount, big, number):
     """It leaves nothing behind, and the edits are still there."""
     big.edit(mount)
@@ -142,7 +142,7 @@ def test_interrupt(mount, big, number):
     if process.returncode == 0:
         big.check_finished()  # it was quicker
         return
-    assert process.returncode != 0 and len(errors.splitlines()) <= 1, errors
+    assert process.returncode == -number and len(errors.splitlines()) == 1, errors
     assert sorted(os.listdir(big.model.parent)) == ["m.data", "m.onnx", sidecar_of(big.model).name]
     for path, old in big.old.items():
         assert big.edges(path) == old

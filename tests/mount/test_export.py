@@ -238,9 +238,9 @@ def big(tmp_path):
 
 
 @pytest.mark.limit(60)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt(big, number):
-    """Nothing is left, and there is nothing but one line in a pipe."""
+    """Nothing is left, there is nothing but one line in a pipe, and a shell sees the signal."""
     process = subprocess.Popen([BINARY, "export", big, big.with_name("out.onnx"), "--external"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -254,6 +254,38 @@ def test_interrupt(big, number):
         process.wait()
     if process.returncode == 0:
         pytest.skip("it was done before it could be stopped")
-    assert process.returncode == 1
+    assert process.returncode == -number
     assert errors == "onnxfs: stopped; the model and its edits are as they were\n"
     assert os.listdir(big.parent) == ["big.onnx"]
+
+
+@pytest.mark.limit(60)
+def test_ignored_signals_stay_ignored(big):
+    """As nohup has it, and a shell for what runs in its background."""
+    out = big.with_name("out.onnx")
+    process = subprocess.Popen(["nohup", BINARY, "export", big, out, "--inline"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 20
+        while process.poll() is None and len(os.listdir(big.parent)) == 1 and time.monotonic() < deadline:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0
+    assert sorted(os.listdir(big.parent)) == ["big.onnx", "out.onnx"]
+
+
+@pytest.mark.parametrize("words", [["--inline"], ["--external"], ["--safetensors"]])
+def test_size_that_a_process_may_write(tmp_path, words):
+    """It is an error like another, and not the end by a signal."""
+    model = tmp_path / "m.onnx"
+    write_model(model, graph([tensor("w", FLOAT, [100000], raw=bytes(400000))]))
+    (tmp_path / "out").mkdir()
+    done = subprocess.run(["bash", "-c", 'ulimit -f 20; exec "$@"', "bash", BINARY, "export", model,
+                           tmp_path / "out" / "o.onnx", *words], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "File too large" in one_line(done)
+    assert os.listdir(tmp_path / "out") == []
