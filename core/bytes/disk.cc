@@ -106,12 +106,39 @@ void Disk::rename(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) fail_to("rename a file to", to);
 }
 
+void Disk::rename_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) fail_to("rename a file to", to);
+}
+
+void Disk::link(const std::string& from, const std::string& to) {
+  if (::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0) fail_to("give a file the name", to);
+}
+
 void Disk::remove(const std::string& path) {
   if (::unlink(path.c_str()) != 0) fail_to("remove", path);
 }
 
 void Disk::remove_folder(const std::string& path) {
   if (::rmdir(path.c_str()) != 0) fail_to("remove the folder", path);
+}
+
+void move_to_free_name(Disk& disk, const std::string& from, const std::string& to) {
+  const auto is_supported = [](auto step) {
+    try {
+      step();
+      return true;
+    } catch (const Error& error) {
+      const int code = error.code();
+      // EPERM is what link(2) says of a file system without links.
+      if (code != EINVAL && code != ENOSYS && code != EOPNOTSUPP && code != EPERM) throw;
+      return false;
+    }
+  };
+  if (is_supported([&] { disk.rename_new(from, to); })) return;
+  if (is_supported([&] { disk.link(from, to); })) return disk.remove(from);
+  struct stat status;
+  if (::lstat(to.c_str(), &status) == 0) fail(EEXIST, "cannot rename a file to {}: {}", to, describe_errno(EEXIST));
+  disk.rename(from, to);
 }
 
 void remove_quietly(Disk& disk, const std::string& path) noexcept {

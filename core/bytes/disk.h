@@ -43,14 +43,23 @@ class Disk {
   virtual void flush_folder(const std::string& path);
 
   virtual void rename(const std::string& from, const std::string& to);
-  virtual void remove(const std::string& path);         // a file
-  virtual void remove_folder(const std::string& path);  // an empty one
+  // EEXIST when there is anything at `to`; EINVAL, ENOSYS or EOPNOTSUPP where the file system cannot say so in one
+  // step.
+  virtual void rename_new(const std::string& from, const std::string& to);
+  virtual void link(const std::string& from, const std::string& to);  // a further name of a file
+  virtual void remove(const std::string& path);                       // a file
+  virtual void remove_folder(const std::string& path);                // an empty one
 
  protected:
   Disk() = default;
   Disk(const Disk&) = default;
   Disk& operator=(const Disk&) = default;
 };
+
+// Gives a file another name, at which nothing may be: EEXIST when there is. On a file system that knows neither
+// renames of that kind nor hard links, what appears at the very moment of the rename is replaced, as mv -n does. When
+// it throws, the file may have either name, or both.
+void move_to_free_name(Disk& disk, const std::string& from, const std::string& to);
 
 // Removes a file on the way out of a failure, of which the first error is the one to tell.
 void remove_quietly(Disk& disk, const std::string& path) noexcept;

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "tests/unit/errors.h"
+#include "tests/unit/faulty_disk.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace onnxfs {
@@ -106,6 +107,32 @@ TEST_F(DiskTest, ResizesRenamesRemovesAndFlushes) {
   disk_.make_folder(folder_ / "sub", 0700);
   disk_.remove_folder(folder_ / "sub");
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(DiskTest, MovesToAFreeNameOnEveryKindOfFileSystem) {
+  const std::string from = folder_ / "from";
+  testing::FaultyDisk whole, without_renames, without_both;
+  without_renames.lack_new_renames();
+  without_both.lack_new_renames();
+  without_both.lack_links();
+  for (testing::FaultyDisk* disk : {&whole, &without_renames, &without_both}) {
+    folder_.write("from", "new");
+    folder_.write("file", "precious");
+    EXPECT_ERROR(move_to_free_name(*disk, from, path_), EEXIST, path_);
+    EXPECT_EQ(content(path_), "precious");
+    EXPECT_EQ(content(from), "new");
+    std::filesystem::remove(path_);
+    folder_.symlink("file", "nowhere");
+    EXPECT_ERROR(move_to_free_name(*disk, from, path_), EEXIST, path_);
+    std::filesystem::remove(path_);
+    move_to_free_name(*disk, from, path_);
+    EXPECT_EQ(content(path_), "new");
+    EXPECT_FALSE(std::filesystem::exists(from));
+    EXPECT_ERROR(move_to_free_name(*disk, from, folder_ / "third"), ENOENT, "third");
+  }
+  // Both ways are one step each that can fail, but for the removal of the first name.
+  EXPECT_EQ(whole.steps(), 4U);
+  EXPECT_EQ(without_renames.steps(), 5U);
 }
 
 }  // namespace

@@ -44,6 +44,10 @@ class FaultyDisk : public Disk {
     always_ = always;
   }
 
+  // As some file systems do.
+  void lack_new_renames() { lacks_new_renames_ = true; }
+  void lack_links() { lacks_links_ = true; }
+
   UniqueFd create(const std::string& path, mode_t mode) override {
     UniqueFd fd;
     step(path, [&] { fd = Disk::create(path, mode); });
@@ -77,6 +81,14 @@ class FaultyDisk : public Disk {
   }
   void rename(const std::string& from, const std::string& to) override {
     step(to, [&] { Disk::rename(from, to); });
+  }
+  void rename_new(const std::string& from, const std::string& to) override {
+    if (lacks_new_renames_) fail(EINVAL, "{} cannot be renamed so", from);
+    step(to, [&] { Disk::rename_new(from, to); });
+  }
+  void link(const std::string& from, const std::string& to) override {
+    if (lacks_links_) fail(EPERM, "{} can have no other name", from);
+    step(to, [&] { Disk::link(from, to); });
   }
   void remove(const std::string& path) override {
     step(path, [&] { Disk::remove(path); });
@@ -124,6 +136,8 @@ class FaultyDisk : public Disk {
   Fault fault_ = Fault::error;
   int code_ = EIO;
   bool always_ = false;
+  bool lacks_new_renames_ = false;
+  bool lacks_links_ = false;
 };
 
 }  // namespace onnxfs::testing
