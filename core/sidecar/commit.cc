@@ -17,6 +17,7 @@
 #include "core/sidecar/folder.h"
 #include "core/sidecar/in_place.h"
 #include "core/sidecar/journal.h"
+#include "core/sidecar/output_names.h"
 #include "core/sidecar/sidecar.h"
 
 namespace onnxfs {
@@ -74,7 +75,7 @@ class Commit {
     FileSet files(plan, *model_, edits_, options_.progress, disk_);
     try {
       Journal{Journal::Kind::rename, edits_.size(), files.journal_files(folder_)}.write(options_.sidecar, disk_);
-      report_.written = files.put_in_place();
+      report_.written = files.replace();
     } catch (...) {
       if (files.any_in_place() || !withdraw_journal()) files.leave();
       throw;
@@ -85,6 +86,7 @@ class Commit {
 
   void write_output() {
     const std::string output = filesystem::absolute(options_.output);
+    require_usable_name(output, output, *model_);
     require_free(output);
     const CommitPlan plan = plan_output(*model_, edits_, output);
     add_remarks(plan);
@@ -185,13 +187,14 @@ class Commit {
 
   // What killed commits left that planned other files than this one.
   void remove_all_remains() const {
-    const auto remove = [this](const std::string& name) {
+    const Inodes inputs = inodes_of(*model_);
+    const auto remove = [&](const std::string& name) {
       const std::string path = folder_ / name;
       if (!exists(temporary_path(path))) return false;
       try {
-        remove_remains(path, disk_);
+        remove_remains(path, inputs, disk_);
       } catch (const Error&) {
-        return true;  // another commit's, perhaps; it is in the way only of who writes the same file
+        return true;  // another process's, perhaps; it is in the way only of who writes the same file
       }
       return true;
     };

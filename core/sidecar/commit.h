@@ -26,9 +26,9 @@ struct CommitOptions {
 };
 
 struct CommitReport {
-  size_t edits = 0;                   // how many tensors had some
-  std::vector<std::string> written;   // paths of the files that are new or were patched
-  std::vector<std::string> remarks;   // what a person should know: a data file that got a new name, a commit finished
+  size_t edits = 0;                  // how many tensors had some
+  std::vector<std::string> written;  // paths of the files that are new or were patched
+  std::vector<std::string> remarks;  // what a person should know: a data file that got a new name, a commit finished
 };
 
 // A commit in place writes a journal that says so, then patches the files, and removes the sidecar. Whoever finds that
@@ -36,11 +36,11 @@ struct CommitReport {
 //
 // Commits the model at `model_path`, or finishes a commit of it that was interrupted. Without edits it writes nothing,
 // but for an `output`, which is then a copy. Throws Error, and leaves the model and the edits as they were:
-//  EBUSY   a process is writing the edits; the sentence names it (the mount point)
+//  EBUSY   a process is writing the edits; the sentence names it (the mount point). Or it is writing the same files
 //  EINPROGRESS  an interrupted commit is to be finished first, and not into another output
 //  ENOSPC  not enough room, found out before anything is written where the file system tells
 //  EINVAL  in_place is not possible: an edit changes a size, or a file has several names or is reached by a link
-//  EEXIST  the output is there already
+//  EEXIST  the output is there already, or appeared in the meantime
 //  EIO     what was read back is not what was written
 // and what Sidecar::open throws.
 CommitReport commit(const std::string& model_path, const CommitOptions& options, Disk& disk = Disk::real());

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/bytes/error.h"
-#include "core/sidecar/checked_copy.h"
 #include "core/sidecar/data_file_name.h"
 #include "core/sidecar/file_use.h"
+#include "core/sidecar/finished_file.h"
 #include "core/sidecar/folder.h"
 
 namespace onnxfs {
@@ -172,20 +172,14 @@ class OutputPlanner : Planner {
     const std::string& location = location_of(group.indices.front());
     std::string name = filesystem::path(location).filename();
     for (unsigned n = 0; !is_free(folder_ / name); name = data_file_name(target_.filename(), n++)) {
-      if (!is_there(folder_ / name, content)) continue;
+      auto finished = finished_file(folder_ / name, content);
+      if (!finished) continue;
+      plan_.finished.push_back(std::move(finished));
       return relocate(group, name);
     }
     if (name != location) plan_.remarks.push_back(fmt::format("the data of {} are in {}", location, name));
     relocate(group, name);
     add(folder_ / name, std::move(content), group);
-  }
-
-  static bool is_there(const std::string& path, const Rope& content) {
-    try {
-      return has_bytes(content, *FileSource::open(path));
-    } catch (const Error&) {
-      return false;  // what cannot be read is in the way, whatever it is
-    }
   }
 };
 

@@ -31,6 +31,8 @@ struct CommitPlan {
   std::optional<File> model;
   Relocations relocations = {};  // that `model` has in it
   Moves moves = {};              // likewise, of a model that is exported
+  // Data files that are there as they are to be, held until the model is in place (finished_file.h).
+  std::vector<std::shared_ptr<const FileSource>> finished = {};
   std::vector<std::string> remarks = {};
   std::string if_no_room = "edits of one size can be committed with --in-place";  // what to do then
 

@@ -35,7 +35,11 @@ void discard_all(const std::string& model_path, const std::string& sidecar, Disk
   remove_sidecar(sidecar, disk);
   if (!journal) return;
   const std::filesystem::path folder = std::filesystem::absolute(model_path).parent_path();
-  for (const Journal::File& file : journal->files) remove_remains(folder / file.path, disk);
+  for (const Journal::File& file : journal->files) {
+    const std::string path = folder / file.path;
+    const auto found = Inode::at(temporary_path(path));
+    if (found && found->number == file.inode) remove_remains(path, {}, disk);
+  }
 }
 
 }  // namespace onnxfs

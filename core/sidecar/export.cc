@@ -8,6 +8,8 @@
 #include "core/sidecar/data_file_name.h"
 #include "core/sidecar/file_set.h"
 #include "core/sidecar/file_use.h"
+#include "core/sidecar/finished_file.h"
+#include "core/sidecar/output_names.h"
 #include "core/views/safetensors.h"
 
 namespace onnxfs {
@@ -43,6 +45,16 @@ std::vector<std::string> write(const CommitPlan& plan, const Model& model, const
   return files.put_in_place_or_none();
 }
 
+// Whether one who was killed got as far as that. A file of the model itself is not shared with its copy.
+bool keep_finished(const std::string& path, const Rope& content, const Inodes& inputs, CommitPlan& plan) {
+  const auto inode = Inode::at(path);
+  if (!inode || inputs.contains(*inode)) return false;
+  auto finished = finished_file(path, content);
+  if (!finished) return false;
+  plan.finished.push_back(std::move(finished));
+  return true;
+}
+
 CommitPlan empty_plan() {
   CommitPlan plan;
   plan.if_no_room = "make room, or write to another place";
@@ -60,19 +72,24 @@ ExportReport export_model(const Model& model, const Edits& edits, const std::str
   }
   const filesystem::path target = filesystem::absolute(output);
   const filesystem::path folder = target.parent_path();
+  require_usable_name(target, target, model);
   require_free(target);
   require_delayed_reached(model, folder);
 
   ExportPlan exported = plan_export(model, edits, options, location_of);
   CommitPlan plan = empty_plan();
+  const Inodes inputs = inodes_of(model);
   ExportReport report{target, 0, {}, 0, exported.moved_tensors};
   for (const ExportPlan::DataFile& file : exported.data_files) {
-    const std::string path = folder / require_portable_location(file.location);
-    if (path == target) fail(EINVAL, "{} cannot be both the model and its data file", path);
-    require_free(path);
+    const std::string location = require_portable_location(file.location);
+    const std::string path = folder / location;
+    require_location_reached(target, location);
+    require_usable_name(path, target, model);
+    const bool is_finished = keep_finished(path, file.content, inputs, plan);
+    if (!is_finished) require_free(path);
     report.data_files.push_back(path);
     report.data_bytes += file.content.size();
-    plan.data_files.push_back({path, file.content, model.file()});
+    if (!is_finished) plan.data_files.push_back({path, file.content, model.file()});
   }
   plan.model = {target, exported_model(model, edits, exported), model.file()};
   require_readable_size(plan.model->content, target, options);
@@ -85,6 +102,7 @@ ExportReport export_model(const Model& model, const Edits& edits, const std::str
 ExportReport export_safetensors(const std::shared_ptr<const Model>& model, const Edits& edits, const PathOf& path_of,
                                 const std::string& output, const Progress& progress, Disk& disk) {
   const std::string target = filesystem::absolute(output);
+  require_usable_name(target, target, *model);
   require_free(target);
   require_sound(*model);
   CommitPlan plan = empty_plan();

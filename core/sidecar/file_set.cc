@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "core/bytes/error.h"
@@ -53,8 +54,9 @@ void require_room(const CommitPlan& plan) {
 }  // namespace
 
 FileSet::FileSet(const CommitPlan& plan, const Model& model, const Edits& edits, const Progress& progress, Disk& disk)
-    : disk_(disk) {
+    : disk_(disk), inputs_(inodes_of(model)) {
   require_room(plan);
+  remove_remains_of_finished(plan);
   const uint64_t total = plan.size();
   for (const CommitPlan::File& file : plan.data_files) add(file, progress, total);
   if (!plan.model) return;
@@ -62,8 +64,17 @@ FileSet::FileSet(const CommitPlan& plan, const Model& model, const Edits& edits,
   require_edits_in(files_.back()->open(), plan.model->content, model, edits, plan.relocations, plan.moves);
 }
 
+// Who was killed between giving a file its name and taking the temporary one away left both, and its lock is held here.
+void FileSet::remove_remains_of_finished(const CommitPlan& plan) {
+  for (const auto& file : plan.finished) {
+    const std::string temporary = temporary_path(file->label());
+    if (Inode::at(temporary) == Inode::of(file->descriptor())) disk_.remove(temporary);
+    else remove_remains(file->label(), inputs_, disk_);
+  }
+}
+
 void FileSet::add(const CommitPlan::File& file, const Progress& progress, uint64_t total) {
-  files_.push_back(std::make_unique<TemporaryFile>(file.path, *file.like, disk_));
+  files_.push_back(std::make_unique<TemporaryFile>(file.path, *file.like, inputs_, disk_));
   files_.back()->fill(file.content, [&](uint64_t done) {
     if (progress) progress(written_ + done, total);
   });
@@ -78,29 +89,30 @@ std::vector<Journal::File> FileSet::journal_files(const std::string& folder) con
   return result;
 }
 
-std::vector<std::string> FileSet::put_in_place() {
+std::vector<std::string> FileSet::put_all(void (TemporaryFile::*put)()) {
   std::vector<std::string> paths;
   for (const auto& file : files_) {
     // The model names data files, which have to be there before it is.
     if (file == files_.back()) flush_folders_of(paths, disk_);
-    file->put_in_place();
+    (*file.*put)();
     paths.push_back(file->path());
   }
   flush_folders_of(paths, disk_);
   return paths;
 }
 
+std::vector<std::string> FileSet::replace() { return put_all(&TemporaryFile::replace); }
+
 bool FileSet::any_in_place() const {
-  return std::ranges::any_of(files_, [](const auto& file) { return !file->is_waiting(); });
+  return std::ranges::any_of(files_, [](const auto& file) { return file->is_in_place(); });
 }
 
 std::vector<std::string> FileSet::put_in_place_or_none() {
   try {
-    return put_in_place();
+    return put_all(&TemporaryFile::put_in_place);
   } catch (...) {
-    for (const auto& file : files_) {
-      if (!file->is_waiting()) remove_quietly(disk_, file->path());
-    }
+    // The model first, which names the others.
+    for (const auto& file : files_ | std::views::reverse) file->withdraw();
     throw;
   }
 }

@@ -16,25 +16,29 @@ namespace onnxfs {
 class FileSet {
  public:
   // Throws Error(ENOSPC) before anything is written, where the file system says how much room there is; EIO when what
-  // was read back is not what the plan says; and as the disk, `progress`, and reading do.
+  // was read back is not what the plan says; and as TemporaryFile, the disk, `progress`, and reading do.
   FileSet(const CommitPlan& plan, const Model& model, const Edits& edits, const Progress& progress, Disk& disk);
 
   // What is to be renamed, with paths beneath `folder`.
   std::vector<Journal::File> journal_files(const std::string& folder) const;
 
   // Data files first, the model last; durable when it returns. Returns the paths.
-  std::vector<std::string> put_in_place();
+  std::vector<std::string> replace();
 
-  // The same, where nothing was before: when it fails, what was put in place is removed again.
+  // The same, where nothing was before: EEXIST when something is there by now. When it fails, what was put in place is
+  // removed again, and nothing else.
   std::vector<std::string> put_in_place_or_none();
 
   void leave() noexcept;
   bool any_in_place() const;
 
  private:
+  void remove_remains_of_finished(const CommitPlan& plan);
   void add(const CommitPlan::File& file, const Progress& progress, uint64_t total);
+  std::vector<std::string> put_all(void (TemporaryFile::*put)());
 
   Disk& disk_;
+  Inodes inputs_;
   std::vector<std::unique_ptr<TemporaryFile>> files_;
   uint64_t written_ = 0;
 };

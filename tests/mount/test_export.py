@@ -289,3 +289,51 @@ def test_size_that_a_process_may_write(tmp_path, words):
     assert done.returncode == 1 and done.stdout == ""
     assert "File too large" in one_line(done)
     assert os.listdir(tmp_path / "out") == []
+
+
+def test_many_at_once(tmp_path):
+    """One of them writes the file, and the others say why they did not."""
+    models = []
+    for number in range(6):
+        models.append(tmp_path / f"{number}.onnx")
+        write_model(models[-1], graph([tensor("w", FLOAT, [100000], raw=bytes([number]) * 400000)]))
+    out = tmp_path / "out"
+    out.mkdir()
+    for words in (["--inline"], ["--external"]):
+        for _ in range(3):
+            running = [subprocess.Popen([BINARY, "export", model, out / "o.onnx", *words], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for model in models]
+            ended = [(process.communicate(timeout=60), process.returncode) for process in running]
+            winners = [number for number, (_, status) in enumerate(ended) if status == 0]
+            assert len(winners) == 1, ended
+            for (_, errors), status in ended:
+                words_of = ("is there already", "another process is writing", "appeared while")
+                assert status == 0 or (errors.count("\n") == 1 and any(it in errors for it in words_of)), errors
+            assert by_onnx(out / "o.onnx") == {"initializers/w": bytes(winners) * 400000}
+            assert sorted(os.listdir(out)) == ["o.onnx", "o.onnx.data"][:len(words[0]) - 7]
+            for name in os.listdir(out):
+                (out / name).unlink()
+
+
+def test_names_that_are_not_free(tmp_path):
+    """A model is not taken for remains; data do not go where no reader finds them, or where edits will be."""
+    model = write_network(tmp_path)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    remains = folder / ".o.onnx.onnxfs-commit"
+    remains.write_bytes((tmp_path / "m.onnx").read_bytes())
+    (folder / "old.data").write_bytes((tmp_path / "old.data").read_bytes())
+    (folder / "up").symlink_to(tmp_path)
+    there = sorted(os.listdir(folder)), sorted(os.listdir(tmp_path))
+
+    def refused(*words):
+        done = onnxfs("export", *words)
+        assert done.returncode == 1
+        assert (sorted(os.listdir(folder)), sorted(os.listdir(tmp_path))) == there
+        return one_line(done)
+
+    assert "is to be read" in refused(remains, folder / "o.onnx", "--inline")
+    assert "leads out" in refused(model, folder / "o.onnx", "--external", "up/w.data")
+    assert "edits" in refused(model, folder / "o.onnx", "--external", "o.onnx.sidecar")
+    export(model, folder / "o.onnx", "--inline")
+    assert sorted(os.listdir(folder)) == ["o.onnx", "old.data", "up"]

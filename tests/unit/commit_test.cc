@@ -181,8 +181,8 @@ TEST_F(CommitTest, RemainsOfKilledCommitsAreRemoved) {
 
 TEST_F(CommitTest, FileThatALivingCommitIsWritingIsNotTaken) {
   edit_all();
-  TemporaryFile living(path_, *FileSource::open(path_), Disk::real());
-  EXPECT_ERROR(commit_model(), EBUSY, "another commit is writing");
+  TemporaryFile living(path_, *FileSource::open(path_), {}, Disk::real());
+  EXPECT_ERROR(commit_model(), EBUSY, "another process is writing");
   EXPECT_TRUE(files::exists(temporary_path(path_)));
 }
 

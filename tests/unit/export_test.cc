@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/views/safetensors.h"
-#include "tests/unit/commit_fixture.h"
+#include "tests/unit/export_fixture.h"
 #include "tests/unit/random_model.h"
 
 namespace onnxfs {
@@ -21,19 +21,7 @@ using testing::tensor;
 using testing::TensorState;
 namespace type = testing::type;
 
-class ExportTest : public testing::CommitTest {
- protected:
-  ExportTest() { folder_.folder("out"); }
-
-  ExportReport run(const std::string& output, const ExportOptions& options = {}, const std::string& location = "d",
-                   Disk* disk = nullptr, const Progress& progress = {}) {
-    const auto model = Model::open(path_);
-    const Edits edits = Sidecar::open(model, sidecar_folder(), "a test")->edits().snapshot();
-    return export_model(
-        *model, edits, output, options, [&](uint32_t) { return location; }, progress, disk == nullptr ? disk_ : *disk);
-  }
-  std::string out() const { return folder_ / "out/new.onnx"; }
-};
+using ExportTest = testing::ExportFixture;
 
 TEST_F(ExportTest, HasTheEditsAndLeavesTheModel) {
   edit_all();
@@ -150,30 +138,6 @@ TEST_F(ExportTest, StoppedItLeavesNothing) {
     };
     EXPECT_ERROR(run(out(), {}, "d", nullptr, stop), EINTR, "stopped");
     EXPECT_TRUE(files_in(folder_ / "out").empty());
-  }
-}
-
-TEST_F(ExportTest, ErrorsOfTheDiskLeaveNothing) {
-  using Fault = FaultyDisk::Fault;
-  write("large", 1000, "edited");
-  const auto expected = edited_states();
-  FaultyDisk counting;
-  run(out(), {}, "d", &counting);
-  const uint64_t steps = counting.steps();
-  ASSERT_GT(steps, 10U);
-  for (const Fault fault : {Fault::error, Fault::half_error, Fault::late_error}) {
-    for (uint64_t step = 0; step < steps; ++step) {
-      SCOPED_TRACE(fmt::format("step {} of {}, fault {}", step, steps, static_cast<int>(fault)));
-      files::remove_all(folder_ / "out");
-      folder_.folder("out");
-      FaultyDisk disk(step, fault, ENOSPC);
-      const auto error = testing::caught([&] { run(out(), {}, "d", &disk); });
-      if (error.code == 0) {
-        testing::expect_states(out(), expected);  // it could do without that step
-      } else {
-        ASSERT_TRUE(files_in(folder_ / "out").empty()) << error.text;
-      }
-    }
   }
 }
 
