@@ -97,7 +97,7 @@ class Planner {
     plan_.moves.emplace(index, std::move(move));
   }
 
-  // A payload that is encoded anew has no stray bits behind its last element.
+  // As it is shown, to the bit; of an edit, as a commit writes it, with no stray bits behind its last element.
   Rope payload_of(uint32_t index) const {
     for (const uint32_t edited : {index, shared_.owner(index)}) {
       const auto edit = edits_.find(edited);
@@ -107,8 +107,7 @@ class Planner {
       fail(EINVAL, "tensor \"{}\" has {} bytes; an edit of {} cannot take their place", tensor(index).leaf,
            tensor(index).nbytes, payload.size());
     }
-    Rope payload = model_.payload(index);
-    return tensor(index).storage == Storage::typed ? with_clear_padding(tensor(index), std::move(payload)) : payload;
+    return model_.payload(index);
   }
 
   uint64_t alignment_of(uint64_t size) const {

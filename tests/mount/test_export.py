@@ -21,6 +21,7 @@ from committed import DATA_FIELDS, all_as_read, by_onnx, messages  # noqa: E402
 from everything import model_tensors  # noqa: E402
 
 LARGE = 1 << 20
+PACKED = [("uint4", 21, 4), ("int4", 22, 4), ("uint2", 25, 2), ("int2", 26, 2)]
 WAYS = {"external": ["--external"], "attributes": ["--external", "--attributes"], "all": ["--external", "--attributes",
                                                                                    "--size-threshold", "0"],
         "named": ["--external", "w.data"], "wide": ["--external", "--align", "65536"], "files": ["--per-tensor"],
@@ -337,3 +338,23 @@ def test_names_that_are_not_free(tmp_path):
     assert "edits" in refused(model, folder / "o.onnx", "--external", "o.onnx.sidecar")
     export(model, folder / "o.onnx", "--inline")
     assert sorted(os.listdir(folder)) == ["o.onnx", "old.data", "up"]
+
+
+def test_stray_bits_are_exact(mount, tmp_path):
+    """Bits behind the last element of packed types: what the mount shows is the same before and after."""
+    model = tmp_path / "m.onnx"
+    stray = [tensor(f"{name}/raw", number, [4099], raw=b"\xff" * (4099 * bits // 8 + 1)) for name, number, bits in PACKED]
+    typed = [tensor(f"{name}/typed", number, [4099]).packed_varints(5, [255] * (4099 * bits // 8 + 1))
+             for name, number, bits in PACKED]
+    write_model(model, graph(stray + typed))
+
+    def sums(path):
+        with mount(path) as mnt:
+            return [line for line in (mnt.path / "XXH128SUMS").read_text().splitlines() if ".bin" in line]
+
+    wanted = sums(model)
+    assert len(wanted) == 2 * len(PACKED)
+    for way in ("external", "inline"):
+        out = export(model, tmp_path / f"{way}.onnx", *WAYS[way])
+        assert sums(out) == wanted
+    assert sums(export(tmp_path / "external.onnx", tmp_path / "back.onnx", "--inline")) == wanted
