@@ -70,6 +70,7 @@ class Commit {
   void replace() {
     remove_all_remains();
     const CommitPlan plan = plan_commit(*model_, edits_);
+    if (plan.model) remark_on_links();
     add_remarks(plan);
     const std::set<uint32_t> checksums = edited_files_with_checksums();
     FileSet files(plan, *model_, edits_, options_.progress, disk_);
@@ -222,6 +223,21 @@ class Commit {
       if (!is_written || relocations.contains(index)) continue;
       report_.remarks.push_back(
           fmt::format("the checksum entries of {} in the model are those of what it was before", location));
+    }
+  }
+
+  // Found before the model is replaced: a rename parts it from its other names, and from what it was a link to.
+  void remark_on_links() {
+    struct stat status;
+    if (::lstat(path_.c_str(), &status) != 0) return;
+    if (S_ISLNK(status.st_mode)) {
+      report_.remarks.push_back(fmt::format(
+          "{} was a symbolic link, and is a file of its own now; what it led to stays as it is", path_.string()));
+    } else if (status.st_nlink > 1) {
+      report_.remarks.push_back(
+          fmt::format("{} had {} names (hard links), and is a file of its own now; what has the "
+                      "others stays as it is",
+                      path_.string(), status.st_nlink));
     }
   }
 

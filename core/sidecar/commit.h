@@ -3,7 +3,8 @@
 // New files are written beside the old ones under temporary names, flushed, read back and checked; then a journal of
 // their final names is put into the sidecar, they are renamed, data files first and the model last, and the sidecar is
 // removed. So at each moment the model on disk is whole, old or new; whoever finds a journal can finish the work, and
-// temporary files without a journal are remains that the next commit removes.
+// temporary files without a journal are remains that the next commit removes. A model that is a symbolic link, or has
+// several names (hard links), becomes a file of its own, and a remark says so; the other names keep the old bytes.
 #pragma once
 
 #include <functional>

@@ -97,7 +97,9 @@ TEST_F(CommitLinksTest, LinkedModelBecomesAFileAndItsTargetStays) {
   write("raw", 0, "R");
   const std::string before = contents(folder_ / "m/target");
   const auto expected = edited_states();
-  commit_model();
+  EXPECT_EQ(commit_model().remarks,
+            std::vector<std::string>{path_ + " was a symbolic link, and is a file of its own now; what it led to stays "
+                                             "as it is"});
   EXPECT_TRUE(files::is_regular_file(files::symlink_status(path_)));
   EXPECT_TRUE(contents(folder_ / "m/target") == before);
   expect_states(path_, expected);
@@ -106,8 +108,13 @@ TEST_F(CommitLinksTest, LinkedModelBecomesAFileAndItsTargetStays) {
 TEST_F(CommitLinksTest, ModelOfSeveralNamesIsLeftToTheOthers) {
   files::create_hard_link(path_, folder_ / "other-name");
   const std::string before = contents(path_);
+  write("w", 0, "W");
+  EXPECT_TRUE(commit_model().remarks.empty()) << "the model is not written";
+  EXPECT_EQ(status(path_).st_nlink, 2U);
   write("raw", 0, "R");
-  commit_model();
+  EXPECT_EQ(commit_model().remarks,
+            std::vector<std::string>{path_ + " had 2 names (hard links), and is a file of its own now; what has the "
+                                             "others stays as it is"});
   EXPECT_TRUE(contents(folder_ / "other-name") == before);
   EXPECT_EQ(status(path_).st_nlink, 1U);
 }
@@ -124,7 +131,7 @@ TEST_F(CommitLinksTest, ModelOfADownloadCacheGetsFilesOfItsOwn) {
   const auto expected = edited_states();
   const CommitReport report = commit_model();
   EXPECT_EQ(report.written.size(), 3U);
-  EXPECT_EQ(report.remarks.size(), 2U);
+  EXPECT_EQ(report.remarks.size(), 3U);
   EXPECT_EQ(contents(folder_ / "blobs/2"), "headwwwwwwwwtail");
   EXPECT_TRUE(contents(folder_ / "blobs/1") == model_bytes());
   expect_states(path_, expected);
