@@ -47,16 +47,20 @@ struct Counts {
   }
 };
 
-std::string graph_summary(const GraphDifference& graph) {
-  if (graph.empty()) return "graph: same";
+std::string graph_summary(const ModelComparison::Graphs& graphs) {
+  if (graphs.empty()) return "graph: same";
   std::string text = "graph: ";
-  const auto add = [&text](size_t count, std::string_view what) {
+  const auto add = [&text](size_t count, std::string_view what, std::string_view how) {
     if (count == 0) return;
-    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ", ", counted(count, "node"), what);
+    text += fmt::format("{}{} {}", text.ends_with(": ") ? "" : ", ", counted(count, what), how);
   };
-  add(graph.changed.size(), "changed");
-  add(graph.removed.size(), "only in A");
-  add(graph.added.size(), "only in B");
+  const auto add_all = [&add](const GraphDifference& difference, std::string_view what) {
+    add(difference.changed.size(), what, "changed");
+    add(difference.removed.size(), what, "only in A");
+    add(difference.added.size(), what, "only in B");
+  };
+  add_all(graphs.nodes, "node");
+  add_all(graphs.declarations, "declaration");
   return text;
 }
 
@@ -83,7 +87,7 @@ class Diff {
   int run() {
     const bool with_graph = arguments_.patterns.empty();
     if (with_graph) {
-      graph_ = comparison_.graph();
+      graphs_ = comparison_.graphs();
       header_ = comparison_.header();
     }
     begin(with_graph);
@@ -91,19 +95,20 @@ class Diff {
     end(with_graph);
     if (counts_.troubled != 0) return trouble;
     const bool header_differs = std::ranges::any_of(header_, [](const HeaderDifference& it) { return it.counts; });
-    return counts_.different != 0 || !graph_.empty() || header_differs ? different : same;
+    return counts_.different != 0 || !graphs_.empty() || header_differs ? different : same;
   }
 
  private:
   void begin(bool with_graph) const {
     if (!arguments_.as_json) {
-      print_out(fmt::format("{}{}", header_text(header_), graph_text(graph_)));
+      print_out(
+          fmt::format("{}{}{}", header_text(header_), graph_text(graphs_.declarations), graph_text(graphs_.nodes)));
       return;
     }
     print_out(fmt::format("{{\"a\":{},\"b\":{}", json_quote(a_->subject().model), json_quote(b_->subject().model)));
     if (with_graph) {
-      print_out(fmt::format(",\n\"header\":{},\n\"nodes\":{}", json_inline(header_json(header_)),
-                            json_inline(graph_json(graph_))));
+      print_out(fmt::format(",\n\"header\":{},\n\"declarations\":{},\n\"nodes\":{}", json_inline(header_json(header_)),
+                            json_inline(graph_json(graphs_.declarations)), json_inline(graph_json(graphs_.nodes))));
     }
     print_out(",\n\"tensors\":[");
   }
@@ -143,13 +148,13 @@ class Diff {
       return;
     }
     print_out(
-        fmt::format("{}{}{}\n", summary(counts_), with_graph ? "; " : "", with_graph ? graph_summary(graph_) : ""));
+        fmt::format("{}{}{}\n", summary(counts_), with_graph ? "; " : "", with_graph ? graph_summary(graphs_) : ""));
   }
 
   const DiffArguments& arguments_;
   std::shared_ptr<const EditedModel> b_, a_;
   ModelComparison comparison_;
-  GraphDifference graph_;
+  ModelComparison::Graphs graphs_;
   std::vector<HeaderDifference> header_;
   Counts counts_;
   uint64_t rows_ = 0;

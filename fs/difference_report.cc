@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/views/json_lines.h"
+
 namespace onnxfs {
 
 namespace {
@@ -25,7 +27,13 @@ std::string notes_of(const TensorComparison& tensor) {
   if (!tensor.a || !tensor.b) return notes;
   if (tensor.a->path != tensor.b->path) add_note(notes, fmt::format("in B {}", tensor.b->path));
   if (tensor.dtype_changed()) add_note(notes, fmt::format("{} -> {}", tensor.a->dtype, tensor.b->dtype));
-  if (tensor.shape_changed()) add_note(notes, fmt::format("{} -> {}", tensor.a->shape, tensor.b->shape));
+  if (tensor.a->shape != tensor.b->shape) add_note(notes, fmt::format("{} -> {}", tensor.a->shape, tensor.b->shape));
+  if (tensor.a->dense_shape != tensor.b->dense_shape) {
+    add_note(notes, fmt::format("dense {} -> {}", tensor.a->dense_shape, tensor.b->dense_shape));
+  }
+  if (tensor.name_changed()) {
+    add_note(notes, fmt::format("name {} -> {}", exact_json_quote(tensor.a->name), exact_json_quote(tensor.b->name)));
+  }
   if (!tensor.difference) return notes;
   if (tensor.difference->new_nan != 0) add_note(notes, fmt::format("{} new NaN", tensor.difference->new_nan));
   if (tensor.difference->new_infinite != 0) add_note(notes, fmt::format("{} new Inf", tensor.difference->new_infinite));
@@ -33,7 +41,10 @@ std::string notes_of(const TensorComparison& tensor) {
 }
 
 Json side_json(const TensorComparison::Side& side) {
-  return {{"path", side.path}, {"dtype", side.dtype}, {"shape", side.shape}};
+  Json json{{"path", side.path}, {"dtype", side.dtype}, {"shape", side.shape}};
+  if (!side.dense_shape.empty()) json["dense_shape"] = Json::parse(side.dense_shape);
+  if (!side.name.empty()) json["name"] = side.name;
+  return json;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/bytes/utf8.h"
 #include "core/onnx/section.h"
 #include "core/views/graph_txt.h"
+#include "core/views/json_lines.h"
 #include "core/views/model_json.h"
 #include "core/views/node_line.h"
 #include "core/views/tensor_json.h"
@@ -50,11 +51,14 @@ auto naming(const EditedModel& model, uint32_t tensor, Read read) {
   }
 }
 
+// Whether nodes know the tensor by its name. An attribute's has one too, which means nothing.
+bool is_named(const Tensor& tensor) { return tensor.kind == Kind::initializer || tensor.kind == Kind::sparse_values; }
+
 }  // namespace
 
 bool TensorComparison::is_different(const Tolerance& tolerance) const {
   if (!trouble.empty()) return false;
-  if (!a || !b || shape_changed()) return true;
+  if (!a || !b || shape_changed() || name_changed()) return true;
   if (!difference || difference->changed != 0) return true;
   return dtype_changed() && !tolerance.any();
 }
@@ -82,8 +86,10 @@ uint64_t ModelComparison::bytes(const Pair& pair) const {
 TensorComparison::Side ModelComparison::side(const EditedModel& model, uint32_t index) const {
   const Tensor& tensor = model.tensor(index);
   const DataType* type = tensor.type();
+  const auto* dense = model.model()->catalog().dense_shape(index);
   return {model.path_of(index), type == nullptr ? fmt::format("type {}", tensor.data_type) : std::string(type->name),
-          shape_json(tensor, model.edit(index).get())};
+          shape_json(tensor, model.edit(index).get()), dense == nullptr ? "" : dims_json(*dense),
+          is_named(tensor) ? std::string(tensor.name) : ""};
 }
 
 TensorComparison ModelComparison::compare(const Pair& pair, Workers& workers) {
@@ -134,15 +140,19 @@ Difference ModelComparison::compare_payloads(uint32_t index_a, uint32_t index_b,
   return difference;
 }
 
-GraphDifference ModelComparison::graph() const {
+ModelComparison::Graphs ModelComparison::graphs() const {
   std::unordered_map<std::string, std::string> names;
   for (const Pair& pair : pairs_) {
-    if (!pair.a || !pair.b) continue;
-    const std::string_view name_a = a_.tensor(*pair.a).name, name_b = b_.tensor(*pair.b).name;
-    if (name_a != name_b && !name_a.empty()) names.emplace(plain_name(name_a), plain_name(name_b));
+    if (!pair.a || !pair.b || a_.path_of(*pair.a) == b_.path_of(*pair.b)) continue;
+    const Tensor& a = a_.tensor(*pair.a);
+    const Tensor& b = b_.tensor(*pair.b);
+    if (is_named(a) && a.name != b.name && !a.name.empty()) names.emplace(plain_name(a.name), plain_name(b.name));
   }
-  const std::string text_a = graph_txt(*a_.model()), text_b = graph_txt(*b_.model());
-  return graph_difference(names.empty() ? text_a : with_other_names(text_a, names), text_b);
+  const GraphTexts a = graph_texts(*a_.model()), b = graph_texts(*b_.model());
+  const auto between = [&names](const std::string& text_a, const std::string& text_b) {
+    return graph_difference(names.empty() ? text_a : with_other_names(text_a, names), text_b);
+  };
+  return {between(a.nodes, b.nodes), between(a.declarations, b.declarations)};
 }
 
 std::vector<HeaderDifference> ModelComparison::header() const {

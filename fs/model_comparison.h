@@ -22,16 +22,19 @@ struct TensorComparison {
     std::string path;
     std::string dtype;
     std::string shape;
+    std::string dense_shape;  // of the sparse tensor that it is the values or indices of; "" of others
+    std::string name;         // that nodes know it by; "" of a tensor that they do not
   };
   std::optional<Side> a, b;
   std::optional<Difference> difference;  // none when there is nothing to compare by element
   std::string trouble;                   // why they cannot be compared: one of them is broken
 
   bool dtype_changed() const { return a && b && a->dtype != b->dtype; }
-  bool shape_changed() const { return a && b && a->shape != b->shape; }
+  bool shape_changed() const { return a && b && (a->shape != b->shape || a->dense_shape != b->dense_shape); }
+  bool name_changed() const { return a && b && a->path == b->path && a->name != b->name; }  // paths may hide it
 
-  // One that has no other, another shape, a changed element. Another data type too, unless a tolerance was given: then
-  // it is the values that count.
+  // One that has no other, another shape or name, a changed element. Another data type too, unless a tolerance was
+  // given: then it is the values that count.
   bool is_different(const Tolerance& tolerance) const;
 };
 
@@ -49,8 +52,12 @@ class ModelComparison {
 
   TensorComparison compare(const Pair& pair, Workers& workers);
 
-  // Of the nodes, where tensors of the first model that are paired with those of another name go by that name.
-  GraphDifference graph() const;
+  // Where tensors of the first model that maps pair with those of another name go by that name.
+  struct Graphs {
+    GraphDifference nodes, declarations;
+    bool empty() const noexcept { return nodes.empty() && declarations.empty(); }
+  };
+  Graphs graphs() const;
   std::vector<HeaderDifference> header() const;
 
  private:

@@ -13,9 +13,20 @@ struct Member {
   bool counts;
 };
 
-constexpr Member members[] = {{"message", true},        {"ir_version", true},       {"opset_import", true},
-                              {"inputs", true},         {"outputs", true},          {"metadata_props", true},
-                              {"producer_name", false}, {"producer_version", false}};
+constexpr Member members[] = {{"message", true},
+                              {"ir_version", true},
+                              {"opset_import", true},
+                              {"inputs", true},
+                              {"outputs", true},
+                              {"metadata_props", true},
+                              {"producer_name", false},
+                              {"producer_version", false},
+                              {"domain", true},
+                              {"model_version", true},
+                              {"doc_string", false},
+                              {"graph_name", false},
+                              {"graph_doc_string", false},
+                              {"graph_metadata_props", false}};
 
 std::string member_text(const nlohmann::ordered_json& model, const char* key) {
   const auto found = model.find(key);

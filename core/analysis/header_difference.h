@@ -10,10 +10,11 @@ namespace onnxfs {
 struct HeaderDifference {
   std::string key;
   std::string a, b;
-  bool counts = true;  // false for who made the model, which is no difference of what it does
+  bool counts = true;  // false for who made the model and what is said of it, which is no difference of what it does
 };
 
-// Of two texts that model_json made: versions, opsets, metadata, inputs and outputs, and who made it.
+// Of two texts that model_json made: domain, versions, opsets, metadata, inputs and outputs; who made it, names and
+// documentation.
 std::vector<HeaderDifference> header_differences(std::string_view a, std::string_view b);
 
 }  // namespace onnxfs

@@ -25,10 +25,20 @@ constexpr uint32_t name = 1, f = 2, i = 3, s = 4, t = 5, g = 6, floats = 7, ints
                    sparse_tensors = 23;
 }
 namespace function {
-constexpr uint32_t name = 1, node = 7, domain = 10, attribute_proto = 11, overload = 13;
+constexpr uint32_t name = 1, input = 4, output = 5, attribute = 6, node = 7, opset_import = 9, domain = 10,
+                   attribute_proto = 11, overload = 13;
 }
 namespace training {
-constexpr uint32_t initialization = 1, algorithm = 2;
+constexpr uint32_t initialization = 1, algorithm = 2, initialization_binding = 3, update_binding = 4;
+}
+namespace value_info {
+constexpr uint32_t name = 1;
+}
+namespace opset {  // OperatorSetIdProto
+constexpr uint32_t domain = 1, version = 2;
+}
+namespace annotation {  // TensorAnnotation
+constexpr uint32_t tensor_name = 1, quant_parameter_tensor_names = 2;
 }
 namespace tensor {
 constexpr uint32_t dims = 1, data_type = 2, segment = 3, float_data = 4, int32_data = 5, string_data = 6,

@@ -7,6 +7,7 @@
 
 #include "core/bytes/error.h"
 #include "core/onnx/schema.h"
+#include "core/views/declarations.h"
 #include "core/views/node_line.h"
 #include "core/wire/reader.h"
 
@@ -31,7 +32,8 @@ std::string short_name(std::string_view name) {
 
 class GraphText {
  public:
-  explicit GraphText(const Model& model) : model_(model), window_(model.file()) {}
+  GraphText(const Model& model, LongStrings long_strings, std::string* declarations)
+      : model_(model), window_(model.file()), long_strings_(long_strings), declarations_(declarations) {}
 
   std::string run() {
     add_graph("", model_.catalog().graphs());
@@ -57,6 +59,7 @@ class GraphText {
   };
 
   void add_graph(std::string prefix, std::vector<ByteRange> parts) {
+    if (declarations_ != nullptr) append_graph_declarations(window_, prefix, parts, *declarations_);
     walk({std::move(prefix), std::move(parts), field::graph::node});
   }
 
@@ -70,10 +73,14 @@ class GraphText {
     }
     std::string prefix = fmt::format("function:{}/{}", short_name(domain), short_name(name));
     if (!overload.empty()) prefix.append(":").append(short_name(overload));
+    if (declarations_ != nullptr) append_function_declaration(window_, prefix, function, *declarations_);
     walk({std::move(prefix), {function}, field::function::node});
   }
 
   void add_training(ByteRange training, uint64_t number) {
+    if (declarations_ != nullptr) {
+      append_training_declarations(window_, fmt::format("training:{}", number), training, *declarations_);
+    }
     std::vector<ByteRange> initialization, algorithm;
     Reader reader(window_, training);
     for (Field field; reader.next(field);) {
@@ -94,7 +101,7 @@ class GraphText {
         open.pop_back();
         continue;
       }
-      NodeLine line = node_line(window_, node);
+      NodeLine line = node_line(window_, node, long_strings_);
       const std::string label = line.label.empty() ? fmt::format("node_{}", level.nodes) : line.label;
       ++level.nodes;
       if (!level.prefix.empty()) text_.append(level.prefix).append(": ");
@@ -114,8 +121,9 @@ class GraphText {
       return;
     }
     for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {
-      open.push_back({fmt::format("{}.{}", prefix, short_name(graph->attribute)), std::move(graph->parts),
-                      field::graph::node, depth});
+      std::string inner = fmt::format("{}.{}", prefix, short_name(graph->attribute));
+      if (declarations_ != nullptr) append_graph_declarations(window_, inner, graph->parts, *declarations_);
+      open.push_back({std::move(inner), std::move(graph->parts), field::graph::node, depth});
     }
   }
 
@@ -135,18 +143,28 @@ class GraphText {
 
   const Model& model_;
   wire::Window window_;
+  LongStrings long_strings_;
+  std::string* declarations_;  // null when they are not wanted
   std::string text_;
 };
 
-}  // namespace
-
-std::string graph_txt(const Model& model) {
+std::string text_of(const Model& model, LongStrings long_strings, std::string* declarations) {
   try {
-    return GraphText(model).run();
+    return GraphText(model, long_strings, declarations).run();
   } catch (const Error& error) {
     if (error.code() != EBADMSG) throw;
     fail(EIO, "the nodes of {}: {}", model.name(), error.what());
   }
+}
+
+}  // namespace
+
+std::string graph_txt(const Model& model) { return text_of(model, LongStrings::by_length, nullptr); }
+
+GraphTexts graph_texts(const Model& model) {
+  GraphTexts texts;
+  texts.nodes = text_of(model, LongStrings::by_hash, &texts.declarations);
+  return texts;
 }
 
 }  // namespace onnxfs

@@ -13,4 +13,12 @@ namespace onnxfs {
 // Reads all nodes, and no payload. Throws Error(EIO) where a node is corrupt, with the offset.
 std::string graph_txt(const Model& model);
 
+// What two models are compared by: graph.txt, where strings of any length are told by their hash, and what is declared
+// beside the nodes (see declarations.h). Costs and throws as graph_txt does; long strings are read.
+struct GraphTexts {
+  std::string nodes;
+  std::string declarations;
+};
+GraphTexts graph_texts(const Model& model);
+
 }  // namespace onnxfs

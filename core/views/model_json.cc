@@ -35,17 +35,17 @@ Json tensor_type_json(const char* word, const TensorType& type) {
 }
 
 // Recursive, to the depth that protobuf's parser allows (100).
-Json type_json(const proto::TypeProto& type) {
+Json type_members(const proto::TypeProto& type) {
   using Case = proto::TypeProto::ValueCase;
   switch (type.value_case()) {
     case Case::kTensorType: return tensor_type_json("tensor", type.tensor_type());
     case Case::kSparseTensorType: return tensor_type_json("sparse_tensor", type.sparse_tensor_type());
-    case Case::kSequenceType: return {{"type", "sequence"}, {"elem", type_json(type.sequence_type().elem_type())}};
-    case Case::kOptionalType: return {{"type", "optional"}, {"elem", type_json(type.optional_type().elem_type())}};
+    case Case::kSequenceType: return {{"type", "sequence"}, {"elem", type_members(type.sequence_type().elem_type())}};
+    case Case::kOptionalType: return {{"type", "optional"}, {"elem", type_members(type.optional_type().elem_type())}};
     case Case::kMapType:
       return {{"type", "map"},
               {"key", dtype_json(type.map_type().key_type())},
-              {"value", type_json(type.map_type().value_type())}};
+              {"value", type_members(type.map_type().value_type())}};
     case Case::kOpaqueType:
       return {{"type", "opaque"}, {"domain", type.opaque_type().domain()}, {"opaque", type.opaque_type().name()}};
     case Case::VALUE_NOT_SET: break;
@@ -58,7 +58,7 @@ Json value_infos_json(const ValueInfos& values) {
   Json list = Json::array();
   for (const proto::ValueInfoProto& value : values) {
     Json json{{"name", value.name()}};
-    json.update(type_json(value.type()));
+    json.update(type_members(value.type()));
     list.push_back(std::move(json));
   }
   return list;
@@ -115,6 +115,8 @@ std::string values_json(const Model& model) {
 }
 
 }  // namespace
+
+std::string type_json(const proto::TypeProto& type) { return json_inline(type_members(type)); }
 
 std::string model_json(const Model& model) {
   if (model.catalog().root() != Root::model) return values_json(model);

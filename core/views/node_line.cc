@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <new>
 
 #include "core/bytes/utf8.h"
+#include "core/onnx/metadata.h"
 #include "core/onnx/schema.h"
 #include "core/onnx/settle.h"
 #include "core/onnx/tensor_fields.h"
 #include "core/views/json_lines.h"
+#include "core/views/model_json.h"
 #include "core/wire/reader.h"
 
 namespace onnxfs {
@@ -65,7 +69,8 @@ class ShortList {
 
 class AttributeText {
  public:
-  AttributeText(wire::Window& window, ByteRange range) : window_(window) {
+  AttributeText(wire::Window& window, ByteRange range, LongStrings long_strings)
+      : window_(window), long_strings_(long_strings) {
     Reader reader(window, range);
     for (Field field; reader.next(field);) read(field);
   }
@@ -74,7 +79,7 @@ class AttributeText {
 
   std::string text() const {
     std::string value = value_;
-    for (const ShortList* list : {&floats_, &ints_, &strings_, &tensors_, &sparse_}) {
+    for (const ShortList* list : {&floats_, &ints_, &strings_, &tensors_, &sparse_, &types_}) {
       if (list->count() != 0) value = list->text();
     }
     if (!value_parts_.empty()) value = "graph";
@@ -109,8 +114,8 @@ class AttributeText {
       case field::attribute::strings: strings_.add_text(string_text(field.payload)); break;
       case field::attribute::tensors: tensors_.add_text(tensor_text(field.payload)); break;
       case field::attribute::graphs: graphs_.push_back(field.payload); break;
-      case field::attribute::tp: value_ = "type"; break;
-      case field::attribute::type_protos: tensors_.add_text("type"); break;
+      case field::attribute::tp: value_ = type_text(field.payload); break;
+      case field::attribute::type_protos: types_.add_text(type_text(field.payload)); break;
       case field::attribute::ref_attr_name: value_ = fmt::format("@{}", plain_name(window_.text(field.payload))); break;
       case field::attribute::sparse_tensor: value_ = sparse_text(field.payload); break;
       case field::attribute::sparse_tensors: sparse_.add_text(sparse_text(field.payload)); break;
@@ -140,9 +145,28 @@ class AttributeText {
   std::string string_text(ByteRange range) {
     if (range.size() <= longest_string) return exact_json_quote(window_.text(range));
     const std::string begin = exact_json_quote(window_.text({range.begin, range.begin + longest_string}));
-    if (range.size() > longest_hashed) return fmt::format("{}... {} bytes", begin, range.size());
-    const std::string all = window_.text(range);
-    return fmt::format("{}... {} bytes, xxh3 {:016x}", begin, all.size(), XXH3_64bits(all.data(), all.size()));
+    if (range.size() > longest_hashed && long_strings_ == LongStrings::by_length) {
+      return fmt::format("{}... {} bytes", begin, range.size());
+    }
+    return fmt::format("{}... {} bytes, xxh3 {:016x}", begin, range.size(), hash_of(range));
+  }
+
+  uint64_t hash_of(ByteRange range) {
+    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+    if (!state) throw std::bad_alloc();
+    XXH3_64bits_reset(state.get());
+    while (!range.empty()) {
+      const auto some = window_.at(range.begin, static_cast<size_t>(std::min<uint64_t>(range.size(), 64 * 1024)));
+      XXH3_64bits_update(state.get(), some.data(), some.size());
+      range.begin += some.size();
+    }
+    return XXH3_64bits_digest(state.get());
+  }
+
+  std::string type_text(ByteRange range) {
+    proto::TypeProto type;
+    if (type.ParseFromString(window_.text(range))) return type_json(type);
+    return fmt::format("type of {} bytes, xxh3 {:016x}", range.size(), hash_of(range));  // corrupt, or nested too deep
   }
 
   std::string tensor_text(ByteRange range) {
@@ -165,7 +189,8 @@ class AttributeText {
   wire::Window& window_;
   std::string name_;
   std::string value_;
-  ShortList floats_, ints_, strings_, tensors_, sparse_;
+  LongStrings long_strings_;
+  ShortList floats_, ints_, strings_, tensors_, sparse_, types_;
   std::vector<ByteRange> value_parts_;  // of the one graph
   std::vector<ByteRange> graphs_;       // of the list
 };
@@ -174,7 +199,11 @@ class AttributeText {
 
 std::string plain_name(std::string_view name) { return is_plain(name) ? std::string(name) : exact_json_quote(name); }
 
-NodeLine node_line(wire::Window& window, ByteRange node) {
+std::string attribute_text(wire::Window& window, ByteRange attribute, LongStrings long_strings) {
+  return AttributeText(window, attribute, long_strings).text();
+}
+
+NodeLine node_line(wire::Window& window, ByteRange node, LongStrings long_strings) {
   std::vector<std::string> inputs, outputs;
   std::string name, op_type, domain, overload;
   std::vector<std::pair<std::string, std::string>> attributes;  // name, text
@@ -193,7 +222,7 @@ NodeLine node_line(wire::Window& window, ByteRange node) {
       case field::node::domain: domain = window.text(field.payload); break;
       case field::node::overload: overload = window.text(field.payload); break;
       case field::node::attribute: {
-        AttributeText attribute(window, field.payload);
+        AttributeText attribute(window, field.payload, long_strings);
         attributes.emplace_back(attribute.name(), attribute.text());
         attribute.take_graphs(line.graphs);
         break;

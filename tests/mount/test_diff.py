@@ -14,8 +14,8 @@ from datatypes import BY_NAME, SIZED
 from editing import store
 from mounting import onnxfs
 from numeric import exact_integers, payload_of, values_of
-from onnx_wire import (BFLOAT16, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT4, INT8, INT64, STRING, UINT8, UINT64, Message, graph, node,
-                       tensor, value_info, write_model)
+from onnx_wire import (BFLOAT16, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT4, INT8, INT64, STRING, UINT8, UINT64, Message, graph, model,
+                       node, tensor, value_info, write_model)
 from testdata import testdata_models
 
 SHARES = {"FLOAT", "INT64", "FLOAT16", "INT4"}  # of these, a tensor that is shared out
@@ -338,6 +338,139 @@ def test_nodes_and_header(written):
     # Who made it is told, but is no difference.
     answer = diff(a, written("c.onnx", weight, nodes=nodes, producer="other"), status=0)
     assert [(entry["key"], entry["different"]) for entry in answer["header"]] == [("producer_name", False)]
+
+
+def entry(key, value):
+    return Message().string(1, key).string(2, value)
+
+
+def function(attributes=("alpha",), opset=17, default=1, inputs=("x", "z"), doc=""):
+    message = Message().string(1, "f").string(10, "local").string(8, doc)
+    for name in inputs:
+        message.string(4, name)
+    message.string(5, "y").message(7, node("Add", ["x", "z"], ["y"]))
+    for name in attributes:
+        message.string(6, name)
+    message.message(11, Message().string(1, "beta").varint(3, default).varint(20, 2))
+    return message.message(9, Message().string(1, "").varint(2, opset))
+
+
+def training(name="i", update="w"):
+    return (Message().message(1, graph([], [node("Relu", ["x"], ["i"]), node("Abs", ["x"], ["j"])], [], [value_info("i", FLOAT, [1])]))
+            .message(3, entry("w", name)).message(4, entry(update, "u")))
+
+
+def branching(output="p", dim=2, doc="", inferred=False):
+    """A model whose node holds a graph and a type."""
+    branch = graph([], [node("Relu", ["x"], ["p"]), node("Abs", ["x"], ["q"])], [], [value_info(output, FLOAT, [1])])
+    kind = Message().message(1, Message().varint(1, FLOAT).message(2, Message().message(1, Message().varint(1, dim))))
+    whole = node("If", ["c"], ["y"], "if").string(6, doc)
+    whole.message(5, Message().string(1, "then_branch").message(6, branch).varint(20, 5))
+    whole.message(5, Message().string(1, "kind").message(14, kind).varint(20, 13))
+    if doc:
+        whole.message(9, entry("k", doc))
+    return graph([], [whole]).message(13, value_info("p", FLOAT, [1])) if inferred else graph([], [whole])
+
+
+def annotated(scale="s"):
+    parameters = [entry("SCALE_TENSOR", scale), entry("ZERO_POINT_TENSOR", "z")]
+    annotation = Message().string(1, "w")
+    for parameter in parameters if scale != "reversed" else [parameters[1], entry("SCALE_TENSOR", "s")]:
+        annotation.message(2, parameter)
+    return graph([], []).message(14, annotation)
+
+
+def sparse(columns):
+    values = tensor("s", FLOAT, [1], raw=floats(1))
+    indices = tensor("", INT64, [1], raw=struct.pack("<q", 1))
+    return graph([], []).message(15, Message().message(1, values).message(2, indices).varint(3, 2).varint(3, columns))
+
+
+WITH = {field: lambda message, field=field: model(graph([], [])).message(field, message) for field in (14, 20, 25)}
+PAIRS = {
+    "attributes of a function": [WITH[25](function(it)) for it in (("alpha",), ("alpha", "gamma"))],
+    "opset of a function": [WITH[25](function(opset=it)) for it in (17, 18)],
+    "a default": [WITH[25](function(default=it)) for it in (1, 2)],
+    "inputs of a function": [WITH[25](function(inputs=it)) for it in (("x", "z"), ("z", "x"))],
+    "an initialization": [WITH[20](training(it)) for it in "ij"],
+    "an update": [WITH[20](training(update=it)) for it in "wv"],
+    "an annotation": [model(annotated(it)) for it in "st"],
+    "a type": [model(branching(dim=it)) for it in (2, 3)],
+    "the output of a branch": [model(branching(it)) for it in "pq"],
+    "dense dims": [model(sparse(it)) for it in (3, 4)],
+    "domain": [model(graph([], [])).string(4, it) for it in "de"],
+    "version": [model(graph([], [])).varint(5, it) for it in (1, 2)],
+    "metadata": [WITH[14](entry("k", it)) for it in "vw"],
+    "an input's bytes": [model(graph([], [node("Relu", [it], ["y"])])) for it in (b"\xff", b"\xfe")],
+    "a graph input's bytes": [model(graph([], [], [value_info(it, FLOAT, [1])])) for it in (b"\xff", b"\xfe")],
+    "an attribute's bytes": [model(graph([], [node("A", ["x"], ["y"]).message(5, Message().string(1, "s").bytes(4, it).varint(20, 3))]))
+                             for it in (b"\xff", b"\xfe")],
+    "long strings": [model(graph([], [node("A", ["x"], ["y"]).message(5, Message().string(1, "s").bytes(4, b"x" * (2 << 20) + it))]))
+                     for it in (b"1", b"2")],
+    "names that paths hide": [model(graph([tensor(it, FLOAT, [1], raw=b"abcd")], [])) for it in ("%0A", "\n")],
+}
+ALIKE = {
+    "order of attributes": [WITH[25](function(it)) for it in (("alpha", "gamma"), ("gamma", "alpha"))],
+    "order of parameters": [model(annotated(it)) for it in ("s", "reversed")],
+    "documentation of a function": [WITH[25](function(doc=it)) for it in ("", "text")],
+    "documentation and metadata of a node": [model(branching(doc=it)) for it in ("", "text")],
+    "an inferred shape": [model(branching(inferred=it)) for it in (False, True)],
+    "documentation of a tensor": [model(graph([tensor("w", FLOAT, [1], raw=b"abcd").string(12, it)], [])) for it in "ab"],
+    "the name of a constant's tensor": [model(graph([], [node("Constant", [], ["y"]).message(
+        5, Message().string(1, "value").message(5, tensor(it, FLOAT, [1], raw=b"abcd")).varint(20, 4))])) for it in "ab"],
+}
+
+
+@pytest.mark.parametrize("what", PAIRS)
+def test_whatever_a_model_declares_is_compared(tmp_path, what):
+    a, b = (tmp_path / name for name in ("a.onnx", "b.onnx"))
+    for path, message in zip((a, b), PAIRS[what]):
+        path.write_bytes(message.to_bytes())
+    answer = diff(a, b, status=1)
+    listed = [*answer["header"], *answer["tensors"].values(), *(entry for key in ("nodes", "declarations")
+                                                                for entries in answer[key].values() for entry in entries)]
+    assert listed
+    done = onnxfs("diff", a, b)
+    assert done.returncode == 1 and len(done.stdout.splitlines()) >= 2
+    assert diff(a, a, status=0)["tensors"] == diff(b, b, status=0)["tensors"] == {}
+
+
+@pytest.mark.parametrize("what", ALIKE)
+def test_what_only_describes_is_no_difference(tmp_path, what):
+    a, b = (tmp_path / name for name in ("a.onnx", "b.onnx"))
+    for path, message in zip((a, b), ALIKE[what]):
+        path.write_bytes(message.to_bytes())
+    assert a.read_bytes() != b.read_bytes()
+    diff(a, b, status=0)
+    assert onnxfs("diff", a, b).stdout.endswith("graph: same\n")
+
+
+def test_descriptions_of_the_model_are_told(tmp_path):
+    a, b = (tmp_path / name for name in ("a.onnx", "b.onnx"))
+    a.write_bytes(model(graph([], [], name="g")).to_bytes())
+    whole = graph([], [], name="h").string(10, "text").message(16, entry("k", "v"))
+    b.write_bytes(model(whole).string(6, "text").to_bytes())
+    answer = diff(a, b, status=0)
+    assert [(it["key"], it["different"]) for it in answer["header"]] == [
+        ("doc_string", False), ("graph_name", False), ("graph_doc_string", False), ("graph_metadata_props", False)]
+
+
+def test_declarations_are_paired(tmp_path):
+    a, b = (tmp_path / name for name in ("a.onnx", "b.onnx"))
+    for path, it in ((a, 17), (b, 18)):
+        path.write_bytes(WITH[25](function(opset=it)).to_bytes())
+    line = 'function:local/f: function = (x, z) -> (y) {alpha, beta=1} opset {""=%d}'
+    assert diff(a, b)["declarations"] == {"removed": [], "added": [], "changed": [{"a": line % 17, "b": line % 18}]}
+    assert onnxfs("diff", a, b).stdout == f"- {line % 17}\n+ {line % 18}\n0 of 0 tensors differ; graph: 1 declaration changed\n"
+
+
+def test_a_constants_name_hides_no_node(tmp_path):
+    """Only maps rename: what attributes call their tensors does not."""
+    a, b = (tmp_path / name for name in ("a.onnx", "b.onnx"))
+    for path, it in ((a, "u"), (b, "v")):
+        constant = Message().string(1, "value").message(5, tensor(it, FLOAT, [1], raw=b"abcd")).varint(20, 4)
+        path.write_bytes(model(graph([], [node("Constant", [], ["c"]).message(5, constant), node("Relu", [it], ["y"])])).to_bytes())
+    assert diff(a, b, status=1)["nodes"]["changed"] == [{"a": "y = Relu(u)", "b": "y = Relu(v)"}]
 
 
 def test_strings(written):

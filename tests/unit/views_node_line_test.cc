@@ -97,8 +97,10 @@ TEST(NodeLine, ValuesOfEveryKind) {
   EXPECT_EQ(value(Message().message(10, tensor("t", type::int4, {})).message(10, tensor("t", 99, {1}))),
             "[int4[], unknown[1]]");
   EXPECT_EQ(value(Message().message(11, Message()).message(11, Message())), "2 graphs");
-  EXPECT_EQ(value(Message().message(14, Message())), "type");
-  EXPECT_EQ(value(Message().message(15, Message()).message(15, Message())), "[type, type]");
+  const Message tensor_type = Message().message(1, Message().varint(1, type::float32));
+  EXPECT_EQ(value(Message().message(14, tensor_type)), R"({"type":"tensor","dtype":"float32","shape":null})");
+  EXPECT_EQ(value(Message().message(15, Message()).message(15, Message())), R"([{"type":null}, {"type":null}])");
+  EXPECT_TRUE(value(Message().bytes(14, "\xff")).starts_with("type of 1 bytes, xxh3 "));
   EXPECT_EQ(value(Message().bytes(21, "alpha")), "@alpha");
   const Message sparse = Message()
                              .message(1, tensor("v", type::float64, {3}))
