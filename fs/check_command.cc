@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "core/bytes/error.h"
 #include "core/bytes/utf8.h"
@@ -13,6 +13,7 @@
 #include "fs/examination.h"
 #include "fs/model_walk.h"
 #include "fs/progress_line.h"
+#include "fs/standard_output.h"
 #include "fs/subject.h"
 
 namespace onnxfs {
@@ -34,17 +35,20 @@ class Checker {
     const std::string what =
         names_files_ ? fmt::format("checking file {}, {}", files_, printable(path)) : std::string("checking");
     if (names_files_) progress_.say(what);
+    std::optional<Examination> examined;
+    std::string why;
     try {
       const auto hashing = [&](uint64_t done, uint64_t total) {
         progress_.say(progress_text(what, done, total, progress_.seconds()));
       };
-      print(path, Examination(path, hashing));
+      examined.emplace(path, hashing);
     } catch (const Error& error) {
-      ++unexamined_;
-      report_trouble(error.what());
-      if (as_json_) print_json(path, false, "", json_quote(error.what()));
+      why = error.what();
     }
-    std::fflush(stdout);
+    if (examined) return print(path, *examined);
+    ++unexamined_;
+    report_trouble(why);
+    if (as_json_) print_json(path, false, "", json_quote(why));
   }
 
   void report_trouble(const std::string& sentence) {
@@ -53,17 +57,25 @@ class Checker {
     std::fprintf(stderr, "onnxfs: %s\n", printable(sentence).c_str());
   }
 
-  // The last line, about a whole folder.
-  void summarise(const std::string& folder) {
+  // Every model beneath it.
+  void check_folder(const std::string& folder) {
+    const uint64_t before = files_;
+    walk_models(folder, {[this](const std::string& file) { check(file); },
+                         [this](const std::string& sentence) { report_trouble(sentence); }});
     progress_.wipe();
-    if (files_ == 0) report_trouble(fmt::format("there is no .onnx and no .pb file beneath {}", folder));
+    if (files_ == before) report_trouble(fmt::format("there is no .onnx and no .pb file beneath {}", folder));
+  }
+
+  // The last line, where there may be several files.
+  void summarise() {
+    progress_.wipe();
     const uint64_t with_problems = files_ - sound_ - unexamined_;
     if (as_json_) {
-      fmt::print("{{\"files\": {}, \"sound\": {}, \"with_problems\": {}, \"unexamined\": {}}}\n", files_, sound_,
-                 with_problems, unexamined_);
+      print_out(fmt::format("{{\"files\": {}, \"sound\": {}, \"with_problems\": {}, \"unexamined\": {}}}\n", files_,
+                            sound_, with_problems, unexamined_));
     } else {
-      fmt::print("{}: {} sound, {} with problems, {} that cannot be examined\n", counted(files_, "file"), sound_,
-                 with_problems, unexamined_);
+      print_out(fmt::format("{}: {} sound, {} with problems, {} that cannot be examined\n", counted(files_, "file"),
+                            sound_, with_problems, unexamined_));
     }
   }
 
@@ -87,12 +99,16 @@ class Checker {
       return print_json(path, examined.is_sound(), problems, "null");
     }
     const std::string prefix = names_files_ ? printable(path) + ": " : "";
-    for (const Finding& finding : examined.findings()) fmt::print("{}{}\n", prefix, examined.line(finding));
+    std::string text;
+    for (const Finding& finding : examined.findings()) {
+      text.append(prefix).append(examined.line(finding)).append("\n");
+    }
+    print_out(text);
   }
 
   static void print_json(const std::string& path, bool is_sound, const std::string& problems, const std::string& why) {
-    fmt::print("{{\"file\": {}, \"sound\": {}, \"problems\": [{}], \"trouble\": {}}}\n", json_quote(path), is_sound,
-               problems, why);
+    print_out(fmt::format("{{\"file\": {}, \"sound\": {}, \"problems\": [{}], \"trouble\": {}}}\n", json_quote(path),
+                          is_sound, problems, why));
   }
 
   const bool as_json_;
@@ -107,36 +123,30 @@ class Checker {
 }  // namespace
 
 int check_command(int count, char** argument_values) {
-  std::string path;
+  std::vector<std::string> paths;
   bool as_json = false;
-  CLI::App app(
-      "Prints what is wrong or odd in a model, one line each, as problems.txt in its mount has it; of a folder, in "
-      "every\n"
-      ".onnx and .pb file beneath it, with the file's path before each line, and a last line of counts.",
-      "onnxfs check");
-  app.add_option("MODEL|FOLDER|MNT", path,
-                 "A model file (.onnx), a file of values (.pb), a folder of them, or where one of these is mounted")
-      ->required();
-  app.add_flag("--json", as_json, "Print a JSON object a line: one a file, and of a folder a last one with the counts");
+  CLI::App app("Prints what is wrong or odd in models, a line each, as problems.txt in a mount.", "onnxfs check");
+  app.add_option("MODEL|FOLDER|MNT", paths, "Models (.onnx), values (.pb), folders of them, or mounts")->required();
+  app.add_flag("--json", as_json, "A JSON object a line: one a file, and a last one of counts");
   app.footer(
-      "Looks at the files on disk: edits that are not committed are not in them. Data files that the model has a\n"
-      "checksum of are read and hashed; other weights are read only where they cannot be counted otherwise. Links to\n"
-      "folders, the sidecars of models, and mounts of onnxfs beneath a folder are passed over.\n"
-      "Exit status: 0 nothing is wrong, 1 something is, 2 a file cannot be examined (all others are).\n\n"
-      "Examples:\n  onnxfs check resnet50.onnx\n  onnxfs check --json models | jq -r 'select(.sound == false).file'");
+      "Of a folder or several files, lines begin with the file's path, and the last has\n"
+      "counts. Looks at files on disk, without edits. Data files are hashed where the\n"
+      "model has a checksum of them. Links to folders, sidecars and mounts beneath a\n"
+      "folder are passed over.\n"
+      "Exit status: 0 nothing is wrong, 1 something is, 2 a file cannot be examined.\n\n"
+      "Examples:\n"
+      "  onnxfs check resnet50.onnx\n"
+      "  onnxfs check --json models | jq -r 'select(.sound == false).file'");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
-  const std::string subject = path_on_disk(path);
-  std::error_code ignored;
-  const bool is_folder = files::is_directory(subject, ignored);
-  Checker checker(as_json, is_folder);
-  if (is_folder) {
-    walk_models(subject, {[&](const std::string& file) { checker.check(file); },
-                          [&](const std::string& sentence) { checker.report_trouble(sentence); }});
-    checker.summarise(subject);
-  } else {
-    checker.check(subject);
-  }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail(EIO, "what was found cannot be printed");
+  const auto is_folder = [](const std::string& path) {
+    std::error_code ignored;
+    return files::is_directory(path, ignored);
+  };
+  for (std::string& path : paths) path = path_on_disk(path);
+  const bool are_many = paths.size() > 1 || is_folder(paths.front());
+  Checker checker(as_json, are_many);
+  for (const std::string& path : paths) is_folder(path) ? checker.check_folder(path) : checker.check(path);
+  if (are_many) checker.summarise();
   return checker.status();
 }
 

@@ -179,6 +179,21 @@ def test_folder_without_models(tmp_path):
     assert done.returncode == 2 and str(tmp_path) in done.stderr and done.stdout.startswith("0 files")
 
 
+def test_several_files(zoo):
+    """As a shell's *.onnx gives them, and folders among them; the worst decides."""
+    good, bad, deeper = zoo / "good.onnx", zoo / "sub/deeper/bad.onnx", zoo / "sub/deeper"
+    done = onnxfs("check", good, zoo / "sub/value.pb")
+    assert (done.returncode, done.stdout) == (0, "2 files: 2 sound, 0 with problems, 0 that cannot be examined\n")
+    done = onnxfs("check", good, bad, deeper)
+    first, second, last = done.stdout.splitlines()
+    assert done.returncode == 1 and first == second and first.startswith(f"{bad}: initializers/w:")
+    assert last == "3 files: 1 sound, 2 with problems, 0 that cannot be examined"
+    done = onnxfs("check", zoo / "none.onnx", bad)
+    assert done.returncode == 2 and "none.onnx" in done.stderr and done.stdout.startswith(f"{bad}: ")
+    *reports, counts = map(json.loads, onnxfs("check", "--json", good, bad).stdout.splitlines())
+    assert [report["sound"] for report in reports] == [True, False] and counts["files"] == 2
+
+
 def test_json(zoo):
     (zoo / "a.onnx").write_bytes(b"PK\x03\x04" + bytes(20))
     done = onnxfs("check", "--json", zoo)
@@ -232,7 +247,7 @@ def test_edits_are_not_looked_at(mount, tmp_path):
 def test_output_that_cannot_be_written(zoo):
     with open("/dev/full", "w") as full:
         done = subprocess.run([BINARY, "check", zoo], stdout=full, stderr=subprocess.PIPE, text=True, timeout=20)
-    assert done.returncode == 2 and "printed" in done.stderr
+    assert done.returncode == 2 and "standard output" in done.stderr
 
 
 def test_long_work(tmp_path):
