@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "fs/terminal.h"
@@ -32,9 +33,11 @@ uint64_t height_of(uint64_t count, uint64_t most) {
 }
 
 // The edges at both ends, and 0 where it is one between them and has room.
-std::string axis_labels(const Histogram::Bins& bins, size_t indent, size_t bar) {
+std::string axis_labels(const Histogram::Bins& bins, size_t indent, size_t bar, bool integers) {
   const size_t width = bins.counts.size() * bar;
-  std::string left = fmt::format("{:.4g}", bins.edges.front()), right = fmt::format("{:.4g}", bins.edges.back());
+  const double last = bins.edges.back();
+  const std::string left = fmt::format("{:.4g}", integers ? std::ceil(bins.edges.front()) : bins.edges.front());
+  const std::string right = fmt::format("{:.4g}", integers ? std::ceil(last) - 1 : last);
   std::string line(std::max(width + 1, left.size() + 1 + right.size()), ' ');
   line.replace(0, left.size(), left);
   line.replace(line.size() - right.size(), right.size(), right);
@@ -52,7 +55,7 @@ size_t terminal_width() {
 
 size_t most_bars(size_t width, uint64_t most) { return width - label_width(most) - 2; }
 
-std::vector<std::string> draw_histogram(const Histogram::Bins& bins, size_t width, uint64_t total) {
+std::vector<std::string> draw_histogram(const Histogram::Bins& bins, size_t width, uint64_t total, bool integers) {
   const uint64_t most = *std::ranges::max_element(bins.counts);
   const size_t label = label_width(total);
   const size_t bar = std::max<size_t>(1, most_bars(width, total) / bins.counts.size());
@@ -68,7 +71,15 @@ std::vector<std::string> draw_histogram(const Histogram::Bins& bins, size_t widt
     lines.push_back(std::move(line));
   }
   lines.push_back(fmt::format("{:>{}} └{}", "", label, repeated("─", bins.counts.size() * bar)));
-  lines.push_back(axis_labels(bins, label + 2, bar));
+  lines.push_back(axis_labels(bins, label + 2, bar, integers));
+  return lines;
+}
+
+std::vector<std::string> draw_single_value(const std::string& value, size_t width, uint64_t count) {
+  auto lines = draw_histogram({{0, 1}, {count}}, width, count);
+  const size_t indent = label_width(count) + 2, bar = most_bars(width, count);
+  lines.back() = fmt::format("{:{}}{:^{}}", "", indent, value, bar);
+  lines.back().erase(lines.back().find_last_not_of(' ') + 1);
   return lines;
 }
 

@@ -37,7 +37,13 @@ Json number_json(const Statistics& numbers, double value) {
   return numbers.finite() == 0 || !std::isfinite(value) ? Json(nullptr) : Json(value);
 }
 
-void append_numbers(std::string& text, const Statistics& numbers, size_t width, size_t most_bins) {
+// Of finite numbers, at least one.
+bool are_all_the_same(const Statistics& numbers) {
+  return numbers.exact_ends ? numbers.exact_ends->min == numbers.exact_ends->max : numbers.min == numbers.max;
+}
+
+void append_numbers(std::string& text, const TensorStatistics& tensor, size_t width, size_t most_bins) {
+  const Statistics& numbers = *tensor.numbers;
   const Moments& moments = numbers.moments;
   text +=
       fmt::format("  min  {:<13} max   {:<13} mean {:<13} std {}\n", end_text(numbers, false), end_text(numbers, true),
@@ -48,7 +54,9 @@ void append_numbers(std::string& text, const Statistics& numbers, size_t width, 
   const size_t room = most_bars(width, numbers.finite());
   const auto bins = numbers.histogram.bins(most_bins == 0 ? room : std::min(room, most_bins));
   if (bins.counts.empty()) return;
-  for (const std::string& line : draw_histogram(bins, width, numbers.finite())) text.append(line).append("\n");
+  const auto drawing = are_all_the_same(numbers) ? draw_single_value(end_text(numbers, false), width, numbers.finite())
+                                                 : draw_histogram(bins, width, numbers.finite(), tensor.are_integers);
+  for (const std::string& line : drawing) text.append(line).append("\n");
 }
 
 }  // namespace
@@ -57,17 +65,19 @@ std::string statistics_text(const TensorStatistics& tensor, size_t width, size_t
   std::string text = fmt::format("{}  {} {}  {}, {}\n", tensor.path, tensor.dtype, tensor.shape,
                                  counted(tensor.elements, "element"), counted(tensor.nbytes, "byte"));
   if (!tensor.problem.empty()) text += fmt::format("  broken: {}\n", tensor.problem);
-  if (tensor.numbers && tensor.numbers->numbers != 0) append_numbers(text, *tensor.numbers, width, bins);
+  if (tensor.numbers && tensor.numbers->numbers != 0) append_numbers(text, tensor, width, bins);
   if (tensor.strings && tensor.strings->strings != 0) {
     const StringStatistics& strings = *tensor.strings;
-    text += fmt::format("  shortest {} bytes, longest {}, mean {:.6g}, empty {}\n", strings.shortest, strings.longest,
-                        static_cast<double>(strings.bytes) / static_cast<double>(strings.strings), strings.empty);
+    text += fmt::format("  shortest {}, longest {}, mean {:.6g}, empty {}\n", counted(strings.shortest, "byte"),
+                        strings.longest, static_cast<double>(strings.bytes) / static_cast<double>(strings.strings),
+                        strings.empty);
   }
   return text;
 }
 
 Json statistics_json(const TensorStatistics& tensor, size_t bins) {
   Json json{{"path", tensor.path},
+            {"bin", fmt::format("{}.bin", tensor.path)},
             {"dtype", tensor.dtype},
             {"shape", Json::parse(tensor.shape)},
             {"elements", tensor.elements},

@@ -200,6 +200,19 @@ def test_what_people_see(written):
     assert lines[-1].startswith("2 tensors, 10000 elements, 40000 bytes")
 
 
+def test_ends_of_the_axis(written):
+    """Those that a reader expects: a single value, and of integers one of them."""
+    path = written(tensor("zero", FLOAT, [5], raw=floats(*[0] * 5)), tensor("one", FLOAT, [2], raw=floats(-1.5, -1.5)),
+                   tensor("flag", 9, [4], raw=bytes([0, 1, 1, 0])), tensor("byte", 2, [3], raw=bytes([0, 255, 255])),
+                   tensor("same", 7, [2], raw=struct.pack("<2q", 7, 7)))
+
+    def axis(name):
+        return onnxfs("stats", path, name).stdout.splitlines()[-1].split()
+
+    assert axis("zero") == ["0"] and axis("one") == ["-1.5"] and axis("same") == ["7"]
+    assert axis("flag") == ["0", "1"] and axis("byte") == ["0", "255"]
+
+
 def test_terminal_width(written):
     path = written(tensor("w", FLOAT, [1000], raw=floats(*numpy.random.default_rng(6).normal(0, 1, 1000))))
     for width in (50, 120):

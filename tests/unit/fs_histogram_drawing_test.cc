@@ -28,6 +28,18 @@ TEST(DrawHistogram, OneBinFillsTheWidthAndSmallOnesAreSeen) {
   EXPECT_NE(small[5].find("▁"), std::string::npos);
 }
 
+TEST(DrawHistogram, TheAxisOfIntegersEndsWithOne) {
+  const Lines lines = draw_histogram({{0, 1, 2}, {3, 4}}, 20, 7, true);
+  EXPECT_EQ(lines.back(), "        0           1");
+  EXPECT_EQ(draw_histogram({{0, 128, 256}, {3, 4}}, 20, 7, true).back(), "        0         255");
+}
+
+TEST(DrawHistogram, ASingleValueIsItsOnlyLabel) {
+  const Lines lines = draw_single_value("0", 20, 7);
+  EXPECT_EQ(lines.front(), "     7 ┤████████████");
+  EXPECT_EQ(lines.back(), "             0");
+}
+
 TEST(MostBars, IsWhatTheLabelsLeave) {
   EXPECT_EQ(most_bars(80, 5), 72u);
   EXPECT_EQ(most_bars(80, 123'456'789), 67u);
