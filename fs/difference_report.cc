@@ -16,7 +16,12 @@ constexpr const char* columns = "{:>10} {:>11} {:>9} {:>9} {:>9} {:>10} {:>7}  "
 
 std::string short_number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.3g}", value); }
 
-Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+// Whether there are elements to tell the distance of; without, a measure of it would be one of nothing.
+bool has_distance(const Difference& difference) { return !difference.bytes_equal && difference.finite != 0; }
+
+Json number_json(const Difference& difference, double value) {
+  return has_distance(difference) && std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 void add_note(std::string& notes, const std::string& note) { notes.append(notes.empty() ? "  " : ", ").append(note); }
 
@@ -41,7 +46,10 @@ std::string notes_of(const TensorComparison& tensor) {
 }
 
 Json side_json(const TensorComparison::Side& side) {
-  Json json{{"path", side.path}, {"dtype", side.dtype}, {"shape", side.shape}};
+  Json json{{"path", side.path},
+            {"bin", fmt::format("{}.bin", side.path)},
+            {"dtype", side.dtype},
+            {"shape", Json::parse(side.shape)}};
   if (!side.dense_shape.empty()) json["dense_shape"] = Json::parse(side.dense_shape);
   if (!side.name.empty()) json["name"] = side.name;
   return json;
@@ -61,12 +69,12 @@ std::string difference_text(const TensorComparison& tensor) {
     line = fmt::format(fmt::runtime(columns), "-", "-", "-", "-", "-", "-", "-");
   } else {
     const Difference& d = *tensor.difference;
-    const bool has_distance = !d.bytes_equal && d.finite != 0;
-    const auto distance = [has_distance](double value) { return has_distance ? short_number(value) : "-"; };
+    const bool is_told = has_distance(d);
+    const auto distance = [is_told](double value) { return is_told ? short_number(value) : "-"; };
     line = fmt::format(fmt::runtime(columns), d.changed, d.numbers, distance(d.max_absolute),
                        distance(d.mean_absolute()), distance(d.relative_l2()),
-                       has_distance && !std::isnan(d.cosine()) ? fmt::format("{:.7f}", d.cosine()) : "-",
-                       has_distance && std::isfinite(d.sqnr()) ? fmt::format("{:.1f}", d.sqnr()) : "-");
+                       is_told && !std::isnan(d.cosine()) ? fmt::format("{:.7f}", d.cosine()) : "-",
+                       is_told && std::isfinite(d.sqnr()) ? fmt::format("{:.1f}", d.sqnr()) : "-");
   }
   return line.append(path).append(notes_of(tensor)).append("\n");
 }
@@ -101,11 +109,11 @@ Json difference_json(const TensorComparison& tensor, const Tolerance& tolerance)
   if (d.bytes_equal) return json;
   json["new_nan"] = d.new_nan;
   json["new_inf"] = d.new_infinite;
-  json["max_abs"] = number_json(d.max_absolute);
-  json["mean_abs"] = number_json(d.mean_absolute());
-  json["relative_l2"] = number_json(d.relative_l2());
-  json["cosine"] = number_json(d.cosine());
-  json["sqnr_db"] = number_json(d.sqnr());
+  json["max_abs"] = number_json(d, d.max_absolute);
+  json["mean_abs"] = number_json(d, d.mean_absolute());
+  json["relative_l2"] = number_json(d, d.relative_l2());
+  json["cosine"] = number_json(d, d.cosine());
+  json["sqnr_db"] = number_json(d, d.sqnr());
   return json;
 }
 

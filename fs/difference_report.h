@@ -17,7 +17,7 @@ std::string difference_text(const TensorComparison& tensor);
 std::string graph_text(const GraphDifference& graph);
 std::string header_text(const std::vector<HeaderDifference>& header);
 
-// The same for programs. What is no number (the cosine with 0, an infinite SQNR) is null.
+// The same for programs. What is no number (the cosine with 0, an infinite SQNR, any distance of strings) is null.
 nlohmann::ordered_json difference_json(const TensorComparison& tensor, const Tolerance& tolerance);
 nlohmann::ordered_json graph_json(const GraphDifference& graph);
 nlohmann::ordered_json header_json(const std::vector<HeaderDifference>& header);
