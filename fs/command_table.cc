@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "fs/commands.h"
+#include "fs/nearest.h"
 
 namespace onnxfs {
 
@@ -16,12 +18,12 @@ constexpr std::array table{
     Command{"umount", "MNT", "unmount a model", umount_command},
     Command{"status", "MODEL|MNT", "list the edits", status_command},
     Command{"commit", "MODEL", "write the edits into the model", commit_command},
-    Command{"discard", "MODEL [PATH...]", "drop edits", discard_command},
+    Command{"discard", "MODEL [GLOB...]", "drop edits", discard_command},
     Command{"ls", "MODEL|MNT [GLOB...]", "list the tensors", ls_command},
     Command{"stats", "MODEL|MNT [GLOB...]", "describe the numbers in tensors", stats_command},
     Command{"diff", "A B [GLOB...]", "compare two models", diff_command, 2},
     Command{"export", "MODEL|MNT OUT", "write it with its tensors stored elsewhere", export_command},
-    Command{"check", "MODEL|FOLDER", "print what is wrong or odd in models", check_command, 2},
+    Command{"check", "MODEL|FOLDER...", "print what is wrong or odd in models", check_command, 2},
 };
 
 }  // namespace
@@ -34,6 +36,12 @@ const Command* find_command(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
+std::string meant_command(std::string_view word) {
+  std::vector<std::string_view> names{"unmount", "help"};
+  for (const Command& command : commands()) names.push_back(command.name);
+  return did_you_mean(nearest(word, names, 2));
+}
+
 std::string program_help() {
   std::string text =
       "Mounts an ONNX model as a folder in which each tensor is a file.\n"
@@ -43,7 +51,7 @@ std::string program_help() {
     text += fmt::format("  {:<8} {:<24} {}\n", command.name, command.arguments, command.description);
   }
   text +=
-      "\n`onnxfs COMMAND --help` has a command's options, onnxfs(1) everything.\n"
+      "\n`onnxfs help COMMAND` has a command's options, onnxfs(1) everything.\n"
       "`onnxfs --version` prints the version.\n\n"
       "Example:\n"
       "  onnxfs resnet50.onnx mnt && ls mnt/initializers && onnxfs umount mnt\n";

@@ -21,6 +21,9 @@ std::span<const Command> commands();
 // The command of that name, or nullptr. `unmount` is another name for `umount`.
 const Command* find_command(std::string_view name);
 
+// "; did you mean NAME?" of a word that is nearly the name of a command; "" of any other.
+std::string meant_command(std::string_view word);
+
 // What `onnxfs --help` prints: every command, in a screen of 24 lines of 80 characters.
 std::string program_help();
 

@@ -14,6 +14,7 @@
 #include "fs/interruption.h"
 #include "fs/mount_table.h"
 #include "fs/progress_line.h"
+#include "fs/standard_output.h"
 #include "fs/subject.h"
 
 namespace onnxfs {
@@ -21,13 +22,15 @@ namespace onnxfs {
 namespace {
 
 void print(const CommitReport& report, const std::string& model) {
+  std::string text;
   if (report.written.empty()) {
-    fmt::print("{} {}\n", report.edits == 0 ? "Nothing is edited in" : "Nothing is changed by the edits of",
-               printable(model));
+    text = fmt::format("{} {}\n", report.edits == 0 ? "Nothing is edited in" : "Nothing is changed by the edits of",
+                       printable(model));
   } else {
-    fmt::print("Committed {}:\n", counted(report.edits, "edited tensor"));
+    text = fmt::format("Committed {}:\n", counted(report.edits, "edited tensor"));
   }
-  for (const std::string& path : report.written) fmt::print("  {}\n", printable(path));
+  for (const std::string& path : report.written) text += fmt::format("  {}\n", printable(path));
+  print_out(text);
   for (const std::string& remark : report.remarks) fmt::print(stderr, "onnxfs: {}\n", printable(remark));
 }
 
@@ -56,16 +59,17 @@ int commit_command(int count, char** argument_values) {
   CommitOptions options;
   CLI::App app("Writes the edits of a model into its files, and ends its sidecar.", "onnxfs commit");
   app.add_option("MODEL", model, "The model file")->required();
-  auto* output =
-      app.add_option("-o,--output", options.output, "Write a new model there, and leave this one and its edits");
+  auto* output = app.add_option("-o,--output", options.output, "Write a new model, and leave this one and its edits")
+                     ->option_text("OUT");
   app.add_flag("--in-place", options.in_place,
-               "Patch the existing files: at the cost of the edits, for edits that change no size")
+               "Patch the existing files, at the cost of the edits; not for edits that change a size")
       ->excludes(output);
-  app.add_option("--sidecar", options.sidecar, "The folder that keeps the edits; MODEL.sidecar unless said otherwise");
+  add_sidecar_option(app, options.sidecar);
   app.footer(
-      "New files are checked before they take the place of the old. A commit that was interrupted is finished by\n"
-      "running it again.\n\nExample:\n  onnxfs commit resnet50.onnx");
+      "New files are checked before they take the place of the old. A commit that was\n"
+      "interrupted is finished by running it again.\n\nExample:\n  onnxfs commit resnet50.onnx");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
+  require_no_folder(model, "commit");
   require_edits_in(options.sidecar);
   return commit_and_report(model, std::move(options));
 }

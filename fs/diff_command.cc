@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "core/bytes/error.h"
@@ -16,6 +14,7 @@
 #include "fs/model_comparison.h"
 #include "fs/progress_line.h"
 #include "fs/standard_output.h"
+#include "fs/usage_error.h"
 
 namespace onnxfs {
 
@@ -65,7 +64,8 @@ std::string graph_summary(const ModelComparison::Graphs& graphs) {
 }
 
 std::string summary(const Counts& counts) {
-  std::string text = fmt::format("{} of {} differ", counts.different, counted(counts.pairs, "tensor"));
+  std::string text = fmt::format("{} of {} {}", counts.different, counted(counts.pairs, "tensor"),
+                                 counts.pairs == 1 && counts.different == 1 ? "differs" : "differ");
   if (counts.only_a + counts.only_b != 0) {
     text += fmt::format(" ({} only in A, {} only in B)", counts.only_a, counts.only_b);
   }
@@ -165,15 +165,10 @@ std::vector<PrefixMap> parse_maps(const std::vector<std::string>& texts) {
   std::vector<PrefixMap> maps;
   for (const std::string& text : texts) {
     const size_t sign = text.find('=');
-    if (sign == std::string::npos || sign == 0) fail(EINVAL, "--map {}: OLD=NEW is wanted", printable(text));
+    if (sign == std::string::npos || sign == 0) throw UsageError(fmt::format("--map {}: OLD=NEW is wanted", text));
     maps.push_back({text.substr(0, sign), text.substr(sign + 1)});
   }
   return maps;
-}
-
-std::string not_finite(const std::string& text) {
-  const double number = std::strtod(text.c_str(), nullptr);
-  return std::isfinite(number) && number >= 0 ? std::string() : fmt::format("{} is no tolerance", text);
 }
 
 }  // namespace
@@ -184,28 +179,31 @@ int diff_command(int count, char** argument_values) {
   CLI::App app("Compares two models: header, nodes, and tensors by their paths and values.", "onnxfs diff");
   app.add_option("A", arguments.a, "A model file, or the folder that it is mounted at")->required();
   app.add_option("B", arguments.b, "The other one; not with --edits");
-  app.add_option("GLOB", arguments.patterns, "Only these tensors or folders, and neither header nor nodes");
-  app.add_option("--map", maps, "OLD=NEW: what begins with OLD in A begins with NEW in B")->allow_extra_args(false);
-  app.add_option("--rtol", arguments.tolerance.relative, "b is as a when |b - a| <= ATOL + RTOL x |a|; 0")
-      ->check(CLI::Number & CLI::Validator(not_finite, ""));
-  app.add_option("--atol", arguments.tolerance.absolute, "0 unless given")
-      ->check(CLI::Number & CLI::Validator(not_finite, ""));
+  app.add_option("GLOB", arguments.patterns, "Only these tensors, by path or name; not header, nodes");
+  app.add_option("--map", maps, "What begins with OLD in A begins with NEW in B")
+      ->option_text("OLD=NEW")
+      ->allow_extra_args(false);
+  app.add_option("--rtol", arguments.tolerance.relative, "b is as a when |b - a| <= ATOL + RTOL x |a| (0)")
+      ->option_text("RTOL")
+      ->check(not_negative());
+  app.add_option("--atol", arguments.tolerance.absolute, "The other part of it (0)")
+      ->option_text("ATOL")
+      ->check(not_negative());
   app.add_flag("--equal-nan", arguments.tolerance.equal_nan, "NaN is as NaN, whatever its bits");
   app.add_flag("--edits", arguments.of_edits, "What the edits of A change: A without them, and with them");
   app.add_flag("--json", arguments.as_json, "Print it as JSON");
-  app.add_option("--sidecar-a", arguments.sidecar_a, "The folder with A's edits; A.sidecar unless given");
-  app.add_option("--sidecar-b", arguments.sidecar_b, "The folder with B's edits");
+  app.add_option("--sidecar-a", arguments.sidecar_a, "The folder with A's edits (A.sidecar)")->option_text("DIR");
+  app.add_option("--sidecar-b", arguments.sidecar_b, "The folder with B's edits (B.sidecar)")->option_text("DIR");
   app.footer(
-      "With a tolerance, another dtype is no difference. Exit status: 0 same, 1 different, 2 trouble.\n\n"
+      "With a tolerance, another dtype is no difference; of complex elements, the parts\n"
+      "count. Exit status: 0 same, 1 different, 2 trouble.\n\n"
       "Example:\n  onnxfs diff resnet50.onnx resnet50-fp16.onnx --rtol 1e-3 --atol 1e-5");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   if (arguments.of_edits && !arguments.b.empty()) {
     arguments.patterns.insert(arguments.patterns.begin(), std::exchange(arguments.b, ""));
   }
   if (!arguments.of_edits && arguments.b.empty()) {
-    fmt::print(stderr, "onnxfs diff: B is required: the model to compare {} with, or --edits\n",
-               printable(arguments.a));
-    return trouble;
+    throw UsageError(fmt::format("B is required: the model to compare {} with, or --edits", arguments.a));
   }
   arguments.maps = parse_maps(maps);
   return Diff(arguments).run();

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
+#include <limits>
 
 #include "core/bytes/utf8.h"
 #include "core/sidecar/data_file_name.h"
@@ -17,6 +17,7 @@
 #include "fs/progress_line.h"
 #include "fs/standard_output.h"
 #include "fs/tensor_file_names.h"
+#include "fs/usage_error.h"
 
 namespace onnxfs {
 
@@ -41,12 +42,19 @@ ExportReport export_as_asked(const EditedModel& model, const Arguments& argument
   TensorFileNames names(model, arguments.output);
   const std::string data_file = arguments.data_file.empty()
                                     ? data_file_name(std::filesystem::path(arguments.output).filename().string(), 0)
-                                    : require_portable_location(arguments.data_file);
+                                    : arguments.data_file;
   const auto location_of = [&](uint32_t tensor) { return arguments.per_tensor ? names.take(tensor) : data_file; };
   return export_model(*model.model(), model.edits(), arguments.output, arguments.options, location_of, progress);
 }
 
-std::string report_text(const ExportReport& report) {
+// Why a model that was to have data files has none; "" when it has some, or was to have none.
+std::string why_no_data_files(const Arguments& arguments, const ExportReport& report) {
+  if (!report.data_files.empty() || !(arguments.external || arguments.per_tensor)) return "";
+  return fmt::format("; no tensor that may be moved is as large as {}: all stay inline",
+                     counted(arguments.options.size_threshold, "byte"));
+}
+
+std::string report_text(const Arguments& arguments, const ExportReport& report) {
   std::string text = fmt::format("Wrote {} ({})", printable(report.output), byte_size_text(report.output_bytes));
   if (!report.data_files.empty()) {
     const size_t count = report.data_files.size();
@@ -54,13 +62,7 @@ std::string report_text(const ExportReport& report) {
                         count == 1 ? printable(report.data_files.front()) : fmt::format("{} files beside it", count),
                         byte_size_text(report.data_bytes));
   }
-  return text += '\n';
-}
-
-// What is wrong with a number of bytes; the parser takes "-1" for a very large one.
-std::string not_bytes(const std::string& text) {
-  const bool is_number = !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos;
-  return is_number ? "" : fmt::format("\"{}\" is no number of bytes", printable(text));
+  return text.append(why_no_data_files(arguments, report)).append("\n");
 }
 
 int export_and_report(const Arguments& arguments) {
@@ -74,17 +76,12 @@ int export_and_report(const Arguments& arguments) {
       interruption.check();
     });
   }
-  print_out(report_text(report));
+  print_out(report_text(arguments, report));
   return 0;
 }
 
 // What the parser cannot see; "" when nothing is wrong.
 std::string complaint(const Arguments& arguments, bool tunes_data_files) {
-  if (arguments.output.empty()) {
-    return arguments.data_file.empty()
-               ? "OUT is required"
-               : "OUT is required; the word behind --external is the name of the data file, so put it last";
-  }
   const bool has_data_files = arguments.external || arguments.per_tensor;
   const int ways = arguments.external + arguments.per_tensor + arguments.safetensors + arguments.options.all_in_model;
   if (ways != 1) {
@@ -94,6 +91,13 @@ std::string complaint(const Arguments& arguments, bool tunes_data_files) {
   if (tunes_data_files && !has_data_files) {
     return "--size-threshold, --attributes and --align are for --external and --per-tensor";
   }
+  if (!arguments.data_file.empty()) {
+    try {
+      require_portable_location(arguments.data_file);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
   return "";
 }
 
@@ -102,8 +106,8 @@ std::string complaint(const Arguments& arguments, bool tunes_data_files) {
 int export_command(int count, char** argument_values) {
   Arguments arguments;
   CLI::App app("Writes a model, with its edits, anew: its tensors beside it or in it.", "onnxfs export");
-  app.add_option("MODEL|MNT", arguments.path, "The model file, or the folder that it is mounted at")->required();
-  app.add_option("OUT", arguments.output, "The new file; nothing may be there yet");
+  app.add_option("MODEL|MNT", arguments.path, "A model file, or the folder that it is mounted at")->required();
+  app.add_option("OUT", arguments.output, "The new file; what is there is never replaced")->required();
   auto* external = app.add_option("--external", arguments.data_file, "Tensors into one data file beside OUT (OUT.data)")
                        ->expected(0, 1)
                        ->option_text("[FILE]");
@@ -113,22 +117,20 @@ int export_command(int count, char** argument_values) {
   const std::vector<CLI::Option*> tuning{
       app.add_option("--size-threshold", arguments.options.size_threshold, "Smaller tensors stay in OUT (1024)")
           ->option_text("BYTES")
-          ->check(CLI::Validator(not_bytes, "")),
+          ->check(whole_number(0, std::numeric_limits<uint64_t>::max())),
       app.add_flag("--attributes", arguments.options.attributes, "Tensors of nodes too, such as those of Constants"),
-      app.add_option("--align", arguments.options.alignment, "Of tensors in a data file (4096; over 1 MiB 65536)")
+      app.add_option("--align", arguments.options.alignment, "Alignment in data files (4096; over 1 MiB 65536)")
           ->option_text("4096|65536")
-          ->check(CLI::IsMember({4096, 65536}).description(""))};
-  app.add_option("--sidecar", arguments.sidecar, "The folder that keeps the edits; MODEL.sidecar unless given");
+          ->check(one_of({"4096", "65536"}))};
+  add_sidecar_option(app, arguments.sidecar);
   app.footer(
-      "Strings, and small integers such as shapes, always stay in OUT.\n\n"
+      "One of --external, --per-tensor, --inline and --safetensors has to be said.\n"
+      "Strings, and small tensors such as shapes, always stay in OUT.\n\n"
       "Example:\n  onnxfs export resnet50.onnx out.onnx --external weights.data");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   arguments.external = external->count() != 0;
   const bool tunes = std::ranges::any_of(tuning, [](const CLI::Option* option) { return option->count() != 0; });
-  if (const std::string wrong = complaint(arguments, tunes); !wrong.empty()) {
-    std::fprintf(stderr, "onnxfs: %s; see onnxfs export --help\n", wrong.c_str());
-    return 2;
-  }
+  if (const std::string wrong = complaint(arguments, tunes); !wrong.empty()) throw UsageError(wrong);
   return export_and_report(arguments);
 }
 

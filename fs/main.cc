@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -8,12 +10,17 @@
 #include <string_view>
 
 #include "core/bytes/utf8.h"
+#include "fs/arguments.h"
 #include "fs/command_table.h"
 #include "fs/commands.h"
 #include "fs/log.h"
 #include "fs/open_files.h"
+#include "fs/standard_output.h"
+#include "fs/usage_error.h"
 
 namespace {
+
+using namespace onnxfs;
 
 // mount(8) runs the program of a type of file system by the name mount.TYPE.
 bool is_name_of_mount_helper(std::string_view program) {
@@ -35,25 +42,51 @@ void occupy_standard_streams() {
   }
 }
 
+// `onnxfs help [COMMAND]`.
+int help(int count, char** arguments) {
+  if (count == 2) {
+    print_out(program_help());
+    return 0;
+  }
+  const Command* command = count == 3 ? find_command(arguments[2]) : nullptr;
+  if (command == nullptr) {
+    const std::string word = arguments[2];
+    throw UsageError(count > 3 ? "help is for one command"
+                               : fmt::format("{} is no command{}", word, meant_command(word)));
+  }
+  std::string name(command->name), flag("--help");
+  char* words[] = {name.data(), flag.data(), nullptr};
+  return command->run(2, words);
+}
+
+int run(int count, char** arguments, const Command* command) {
+  const std::string word = count > 1 ? arguments[1] : "";
+  if (command != nullptr) return command->run(count - 1, arguments + 1);
+  if (count < 2) {
+    std::fputs(program_help().c_str(), stderr);
+    return 2;
+  }
+  if (count == 2 && (word == "--help" || word == "-h")) return help(count, arguments);
+  if (word == "help") return help(count, arguments);
+  if (is_mistyped(word))
+    throw UsageError(fmt::format("{} is neither a command nor a file{}", word, meant_command(word)));
+  return mount_command(count, arguments);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  using namespace onnxfs;
   occupy_standard_streams();
   log_to_terminal();
   allow_many_files();
   const bool for_mount = count > 0 && is_name_of_mount_helper(arguments[0]);
-  const std::string word = count > 1 ? arguments[1] : "";
-  const Command* command = for_mount ? nullptr : find_command(word);
+  const Command* command = for_mount || count < 2 ? nullptr : find_command(arguments[1]);
   try {
-    if (for_mount) return mount_helper(count, arguments);
-    if (command != nullptr) return command->run(count - 1, arguments + 1);
-    if (count == 2 && (word == "--help" || word == "-h")) return std::fputs(program_help().c_str(), stdout) < 0;
-    if (is_mistyped(word)) {
-      std::fprintf(stderr, "onnxfs: %s is neither a command nor a file; see onnxfs --help\n", printable(word).c_str());
-      return 2;
-    }
-    return mount_command(count, arguments);
+    return for_mount ? mount_helper(count, arguments) : run(count, arguments, command);
+  } catch (const UsageError& error) {
+    const std::string name = command == nullptr ? "onnxfs" : fmt::format("onnxfs {}", command->name);
+    std::fputs(usage_line(error.what(), name).c_str(), stderr);
+    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "onnxfs: %s\n", error.what());
     return command != nullptr ? command->trouble : 1;

@@ -29,7 +29,7 @@ std::vector<std::string> paths_of(const EditedModel& model) {
 // Marks what a pattern names; false when that is nothing.
 bool mark(const EditedModel& model, const std::string& pattern, std::vector<bool>& marked) {
   try {
-    for (const uint32_t i : select_tensors(model.model()->catalog(), model.tree(), {pattern}, "")) marked[i] = true;
+    for (const uint32_t i : tensors_named(model.model()->catalog(), model.tree(), pattern, "")) marked[i] = true;
     return true;
   } catch (const Error& error) {
     if (error.code() != ENOENT) throw;
@@ -71,8 +71,10 @@ ModelComparison::ModelComparison(const EditedModel& a, const EditedModel& b, con
   for (const std::string& pattern : patterns) {
     const bool names_some = mark(a, pattern, in_a);
     if (!mark(b, pattern, in_b) && !names_some) {
-      fail(ENOENT, "neither {} nor {} has a tensor \"{}\"; `onnxfs ls` lists them", a.subject().model,
-           b.subject().model, printable(pattern));
+      std::string meant = meant_tensors(a.tree(), a.tensor_count(), pattern);
+      if (meant.empty()) meant = meant_tensors(b.tree(), b.tensor_count(), pattern);
+      fail(ENOENT, "neither {} nor {} has a tensor \"{}\"{}", a.subject().model, b.subject().model, printable(pattern),
+           meant.empty() ? std::string("; `onnxfs ls` lists them") : meant);
     }
   }
   std::erase_if(pairs_, [&](const Pair& pair) { return !(pair.a && in_a[*pair.a]) && !(pair.b && in_b[*pair.b]); });

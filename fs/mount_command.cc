@@ -92,16 +92,15 @@ int mount(const Arguments& arguments) {
 
 int mount_command(int count, char** argument_values) {
   Arguments arguments;
-  CLI::App app("Mounts an ONNX model as a folder in which each tensor is a file of its exact bytes.", "onnxfs mount");
-  app.add_option("MODEL", arguments.model, "The model file (.onnx), a file of values (.pb), or a folder of them")
-      ->required();
+  CLI::App app("Mounts an ONNX model as a folder in which each tensor is a file.", "onnxfs mount");
+  app.add_option("MODEL", arguments.model, "A model (.onnx), a file of values (.pb), or a folder of them")->required();
   app.add_option("MNT", arguments.mount_point, "The folder to mount it at; made if it is missing")->required();
-  app.add_option("-o", arguments.options, "Options as of mount(8): allow_other, uid=, gid=, umask= and others")
+  app.add_option("-o", arguments.options, "As of mount(8): ro, allow_other, uid=, gid=, umask= and others")
+      ->option_text("OPTIONS")
       ->allow_extra_args(false);
-  app.add_option("--sidecar", arguments.sidecar,
-                 "The folder that keeps the edits; MODEL.sidecar unless said otherwise");
+  add_sidecar_option(app, arguments.sidecar);
   app.add_flag("-f,--foreground", arguments.foreground, "Stay in the foreground, and log to standard error");
-  app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION);
+  app.set_version_flag("-V,--version", "onnxfs " ONNXFS_VERSION, "Print the version");
   app.footer(
       "The word mount may be left out. `onnxfs --help` lists the other commands.\n\n"
       "Example:\n  onnxfs resnet50.onnx mnt && ls mnt/initializers");

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 
-#include "core/bytes/error.h"
+#include "fs/usage_error.h"
 
 namespace onnxfs {
 
@@ -48,7 +47,8 @@ unsigned parse_number(std::string_view option, std::string_view text, int base, 
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size() || value > most) {
-    fail(EINVAL, "-o {}: {} is no {}", option, text.empty() ? "nothing" : text, base == 8 ? "octal mode" : "number");
+    throw UsageError(fmt::format("-o {}: {} is no {}", option, text.empty() ? "nothing" : text,
+                                 base == 8 ? "octal mode" : "number"));
   }
   return value;
 }
@@ -76,7 +76,7 @@ MountOptions MountOptions::parse(const std::vector<std::string>& lists) {
       else if (option.starts_with("umask=")) result.umask = parse_number(option, value, 8, 0777);
       else if (contains(own_flags, option)) result.read_only = option == "ro";
       else if (contains(fuse_flags, option) || has_prefix_of(fuse_values, option)) result.for_fuse.emplace_back(option);
-      else if (!is_accepted(option)) fail(EINVAL, "-o {}: there is no such option", option);
+      else if (!is_accepted(option)) throw UsageError(fmt::format("-o {}: there is no such option", option));
     }
   }
   return result;

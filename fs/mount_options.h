@@ -18,7 +18,7 @@ struct MountOptions {
   std::vector<std::string> for_fuse;  // what the kernel or libfuse has to know, as it was written
 
   // `lists` are comma-separated lists of options, in the order they were given; of one given twice the last counts.
-  // Throws Error(EINVAL) that names an option which is not known or has no good value.
+  // Throws UsageError that names an option which is not known or has no good value.
   static MountOptions parse(const std::vector<std::string>& lists);
 
   // The list without the options whose names are not known, as `mount -s` asks for.

@@ -13,6 +13,7 @@
 #include "core/views/tensor_json.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
+#include "fs/counted.h"
 #include "fs/edited_model.h"
 #include "fs/histogram_drawing.h"
 #include "fs/progress_line.h"
@@ -86,24 +87,29 @@ std::vector<uint32_t> take_some(const EditedModel& model, std::span<const uint32
   return some;
 }
 
-// What is known of all of them together.
+// What is known of all of them together. A broken one is a tensor of no elements and bytes, as in a TensorList: what it
+// claims is nowhere.
 struct Totals {
   uint64_t tensors = 0, elements = 0, bytes = 0, with_non_finite = 0, broken = 0;
 
   void add(const TensorStatistics& tensor) {
     ++tensors;
+    if (!tensor.problem.empty()) {
+      ++broken;
+      return;
+    }
     elements += tensor.elements;
     bytes += tensor.nbytes;
     with_non_finite += tensor.numbers && tensor.numbers->finite() != tensor.numbers->numbers;
-    broken += !tensor.problem.empty();
   }
 };
 
 void print_totals(const Totals& totals) {
   if (totals.tensors < 2) return;
-  const std::string broken = totals.broken == 0 ? "" : fmt::format("; {} broken", totals.broken);
-  print_out(fmt::format("\n{} tensors, {} elements, {} bytes; {} with NaN or Inf{}\n", totals.tensors, totals.elements,
-                        totals.bytes, totals.with_non_finite, broken));
+  const std::string broken = totals.broken == 0 ? "" : fmt::format("; {} broken, of no bytes in sums", totals.broken);
+  print_out(fmt::format("\n{}, {}, {}; {} with NaN or Inf{}\n", counted(totals.tensors, "tensor"),
+                        counted(totals.elements, "element"), counted(totals.bytes, "byte"), totals.with_non_finite,
+                        broken));
 }
 
 int print_statistics(const StatsArguments& arguments) {
@@ -146,15 +152,16 @@ int stats_command(int count, char** argument_values) {
   StatsArguments arguments;
   constexpr size_t most_bins = 1024;
   CLI::App app("Prints what the numbers in tensors are like, and draws their histogram.", "onnxfs stats");
-  app.add_option("MODEL|MNT", arguments.path, "The model file, or the folder that it is mounted at")->required();
-  app.add_option("GLOB", arguments.patterns, "Tensors or folders, by their paths in a mount; all unless given");
+  app.add_option("MODEL|MNT", arguments.path, "A model file, or the folder that it is mounted at")->required();
+  app.add_option("GLOB", arguments.patterns, "Tensors or folders, by path or name; * matches / too");
   app.add_option("--bins", arguments.bins, "At most so many bins in a histogram")
-      ->check(CLI::Range(size_t{1}, most_bins));
+      ->option_text("1..1024")
+      ->check(whole_number(1, most_bins));
   app.add_flag("--json", arguments.as_json, "Print it as JSON");
-  app.add_option("--sidecar", arguments.sidecar,
-                 "The folder that keeps the edits; MODEL.sidecar unless said otherwise");
+  add_sidecar_option(app, arguments.sidecar);
   app.footer(
-      "min, max, mean, std and L2 are of the finite elements; of complex ones, of both parts. Edits are included.\n"
+      "min, max, mean, std and L2 are of the finite elements; of complex ones, of both\n"
+      "parts. Edits are included.\n"
       "Exit status: 0, or 1 when a tensor is broken.\n\n"
       "Example:\n  onnxfs stats resnet50.onnx 'initializers/layer1.*.weight'");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/counted.h"
+#include "fs/standard_output.h"
 #include "fs/subject.h"
 #include "fs/tree.h"
 
@@ -21,9 +21,8 @@ namespace onnxfs {
 namespace {
 
 struct EditedTensor {
-  std::string path;
-  std::string changed;
-  std::string at;
+  std::string path;  // without a suffix
+  TensorEditPtr edit;
 };
 
 struct Status {
@@ -43,7 +42,7 @@ void list_edits(Status& status) {
   const Tree tree(model->catalog());
   const auto path_of = tree.paths_for_listing();
   for (const auto& [tensor, edit] : sidecar->edits().snapshot()) {
-    status.edits.push_back({path_of(tensor) + ".bin", changed_parts(*edit), changed_at(*edit)});
+    status.edits.push_back({path_of(tensor), edit});
   }
 }
 
@@ -62,22 +61,29 @@ Status status_of(Subject subject) {
   return status;
 }
 
-void print_text(const Status& status) {
-  if (!status.problem.empty()) fmt::print("{}\n", printable(status.problem));
-  else if (status.edits.empty()) fmt::print("Nothing is edited in {}\n", printable(status.subject.model));
+std::string text_of(const Status& status) {
+  std::string text;
+  if (!status.problem.empty()) text += fmt::format("{}\n", printable(status.problem));
+  else if (status.edits.empty()) text += fmt::format("Nothing is edited in {}\n", printable(status.subject.model));
   if (!status.edits.empty()) {
-    fmt::print("{} in {}, {} bytes on disk\n", counted(status.edits.size(), "edited tensor"),
-               printable(status.subject.sidecar), status.bytes);
+    text += fmt::format("{} in {}, {} on disk\n", counted(status.edits.size(), "edited tensor"),
+                        printable(status.subject.sidecar), counted(status.bytes, "byte"));
   }
-  if (!status.holder.empty()) fmt::print("Being edited by {}\n", printable(status.holder));
-  for (const std::string& remark : status.remarks) fmt::print("{}\n", printable(remark));
-  for (const EditedTensor& edit : status.edits) fmt::print("{}\t{}\t{}\n", edit.path, edit.changed, edit.at);
+  if (!status.holder.empty()) text += fmt::format("Being edited by {}\n", printable(status.holder));
+  for (const std::string& remark : status.remarks) text += fmt::format("{}\n", printable(remark));
+  for (const EditedTensor& edit : status.edits) {
+    text += fmt::format("{}.bin\t{}\t{}\n", edit.path, changed_parts(*edit.edit), changed_at(*edit.edit));
+  }
+  return text;
 }
 
-void print_json(const Status& status) {
+std::string json_of(const Status& status) {
   nlohmann::ordered_json edits = nlohmann::ordered_json::array();
   for (const EditedTensor& edit : status.edits) {
-    edits.push_back({{"path", edit.path}, {"changed", edit.changed}, {"at", edit.at}});
+    edits.push_back({{"path", edit.path},
+                     {"bin", fmt::format("{}.bin", edit.path)},
+                     {"changed", nlohmann::json::parse(changed_json(*edit.edit))},
+                     {"at", changed_at(*edit.edit)}});
   }
   JsonLines json;
   json.add_text("model", status.subject.model).add_text("sidecar", status.subject.sidecar);
@@ -85,8 +91,7 @@ void print_json(const Status& status) {
   status.holder.empty() ? json.add_null("holder") : json.add_text("holder", status.holder);
   json.add("edits", json_inline(edits)).add("remarks", json_inline(status.remarks));
   status.problem.empty() ? json.add_null("problem") : json.add_text("problem", status.problem);
-  const std::string text = std::move(json).take();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  return std::move(json).take();
 }
 
 }  // namespace
@@ -95,16 +100,17 @@ int status_command(int count, char** argument_values) {
   std::string path, sidecar;
   bool as_json = false;
   CLI::App app("Lists the edits of a model that are not committed.", "onnxfs status");
-  app.add_option("MODEL|MNT", path, "The model file, or the folder that it is mounted at")->required();
-  app.add_option("--sidecar", sidecar, "The folder that keeps the edits; MODEL.sidecar unless said otherwise");
+  app.add_option("MODEL|MNT", path, "A model file, or the folder that it is mounted at")->required();
+  add_sidecar_option(app, sidecar);
   app.add_flag("--json", as_json, "Print it as JSON");
   app.footer(
       "A line an edited tensor: its path in the mount, what was changed, and when.\n"
-      "Exit status: 0, or 1 when the edits do not fit the model or a commit of them was interrupted.\n\n"
+      "Exit status: 0, or 1 when the edits do not fit the model or a commit of them was\n"
+      "interrupted.\n\n"
       "Example:\n  onnxfs status resnet50.onnx");
   if (const auto exit_status = parse_arguments(app, count, argument_values)) return *exit_status;
   const Status status = status_of(find_subject(path, sidecar));
-  as_json ? print_json(status) : print_text(status);
+  print_out(as_json ? json_of(status) : text_of(status));
   return status.problem.empty() ? 0 : 1;
 }
 

@@ -60,6 +60,26 @@ std::string require_edits_in(const std::string& sidecar) {
   return sidecar;
 }
 
+void require_no_folder(const std::string& path, std::string_view command) {
+  std::error_code ignored;
+  if (const auto shown = find_shown(path)) {
+    const std::string mount_point = shown->mount_point.string();
+    if (shown->status.is_null()) {
+      fail(EISDIR, "{} is a mount whose process has ended; clean it up first: onnxfs umount {}", path, mount_point);
+    }
+    const files::path model = on_disk(*shown).value_or("MODEL");
+    if (!is_of_model(shown->status)) {
+      fail(EISDIR, "{} is a mount of a folder; unmount it, then {} each model: onnxfs umount {}; onnxfs {} {}", path,
+           command, mount_point, command, files::is_regular_file(model, ignored) ? model.string() : "MODEL");
+    }
+    if (command == "commit")
+      fail(EISDIR, "{} is a mount; unmount and commit: onnxfs umount --commit {}", path, mount_point);
+    fail(EISDIR, "{} is a mount; unmount it first: onnxfs umount {}; onnxfs {} {}", path, mount_point, command,
+         shown->status["model"].get<std::string>());
+  }
+  if (files::is_directory(path, ignored)) fail(EISDIR, "{} is a folder, not a model's file", path);
+}
+
 Subject find_subject(const std::string& path, const std::string& sidecar) {
   std::string model = path, edits = require_edits_in(sidecar);
   if (const auto shown = find_shown(path)) {
@@ -74,6 +94,10 @@ Subject find_subject(const std::string& path, const std::string& sidecar) {
     std::error_code error;
     if (const auto found = on_disk(*shown); found && files::is_regular_file(*found, error)) model = *found;
     if (shown->below == "." && edits.empty()) edits = shown->status["sidecar"].get<std::string>();
+  }
+  std::error_code error;
+  if (files::is_directory(model, error)) {
+    fail(EISDIR, "{} is a folder: neither a model's file nor a folder that a model is mounted at", path);
   }
   return {files::absolute(model), files::absolute(edits.empty() ? sidecar_path(model) : edits)};
 }

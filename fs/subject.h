@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace onnxfs {
 
@@ -19,10 +20,14 @@ std::string path_on_disk(const std::string& path);
 // reads or ends edits is asked for on purpose.
 std::string require_edits_in(const std::string& sidecar);
 
+// For commands that write a model's file, which a mount has no place for: throws Error(EISDIR) for a folder, with the
+// way out where something is mounted. `command` is "commit" or "discard".
+void require_no_folder(const std::string& path, std::string_view command);
+
 // Of a path to a model's file, to the folder that a model is mounted at, or to that of a model in a mounted folder of
 // models. `sidecar`: where the edits are; "" for where the mount keeps them, or else where the model's own are. Throws
-// Error(EINVAL) for a mount that is not one of a single model or whose process has ended, and as require_edits_in does;
-// whether the model exists is for those who open it.
+// Error(EINVAL) for a mount that is not one of a single model or whose process has ended, EISDIR for any other folder,
+// and as require_edits_in does; whether the model exists is for those who open it.
 Subject find_subject(const std::string& path, const std::string& sidecar);
 
 }  // namespace onnxfs

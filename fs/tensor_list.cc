@@ -25,7 +25,9 @@ TensorList list_tensors(const EditedModel& model, const std::vector<std::string>
     const Tensor& tensor = catalog.tensors()[index];
     list.tensors.push_back({index, path_of(index), payload_size(tensor, model.edit(index).get())});
     const ListedTensor& listed = list.tensors.back();
-    const uint64_t nbytes = tensor.broken() ? 0 : listed.nbytes;
+    const bool is_broken = !model.model()->problem(index).empty();
+    const uint64_t nbytes = is_broken ? 0 : listed.nbytes;
+    list.broken += is_broken;
     list.by_dtype.add(dtype_word(tensor), nbytes);
     list.by_layer.add(layer_of(listed.path), nbytes);
   }

@@ -15,10 +15,11 @@ std::string tensor_line(const EditedModel& model, const ListedTensor& listed) {
   const Tensor& tensor = model.tensor(listed.tensor);
   const TensorEditPtr edit = model.edit(listed.tensor);
   const std::string problem = model.model()->problem(listed.tensor);
-  std::string line = fmt::format(R"({{"path": {}, "name": {}, "dtype": {}, "shape": {}, "nbytes": {}, "storage": "{}")",
-                                 json_quote(listed.path), json_quote(tensor.name),
-                                 quoted_or_null(tensor.type() == nullptr ? "" : tensor.type()->name),
-                                 shape_json(tensor, edit.get()), listed.nbytes, storage_word(tensor, edit.get()));
+  std::string line =
+      fmt::format(R"({{"path": {}, "bin": {}, "name": {}, "dtype": {}, "shape": {}, "nbytes": {}, "storage": "{}")",
+                  json_quote(listed.path), json_quote(listed.path + ".bin"), json_quote(tensor.name),
+                  quoted_or_null(tensor.type() == nullptr ? "" : tensor.type()->name), shape_json(tensor, edit.get()),
+                  listed.nbytes, storage_word(tensor, edit.get()));
   if (problem.empty() && has_place(tensor, edit.get())) {
     line += fmt::format(R"(, "file": {}, "offset": {}, "length": {})", json_quote(model.model()->file_name_of(tensor)),
                         tensor.data.begin, tensor.data.size());
@@ -26,7 +27,7 @@ std::string tensor_line(const EditedModel& model, const ListedTensor& listed) {
     line += R"(, "file": null, "offset": null, "length": null)";
   }
   return line += fmt::format(R"(, "edited": {}, "changed": {}, "problem": {}}})", edit != nullptr,
-                             edit == nullptr ? "null" : json_quote(changed_parts(*edit)), quoted_or_null(problem));
+                             edit == nullptr ? "null" : changed_json(*edit), quoted_or_null(problem));
 }
 
 std::string totals_line(std::string_view key, std::string_view what, const std::vector<Total>& totals) {
@@ -50,10 +51,11 @@ std::string list_json(const EditedModel& model, const TensorList& list, ListOrde
     text += list.tensors.empty() ? "],\n" : "\n  ],\n";
   }
   const Total all = list.by_dtype.all();
-  return text +=
-         fmt::format("  \"totals\": {{\n    \"tensors\": {},\n    \"nbytes\": {},\n{},\n{}\n  }}\n}}\n", all.tensors,
-                     all.nbytes, totals_line("by_dtype", "dtype", sorted(list.by_dtype.list(), order)),
-                     totals_line("by_layer", "layer", sorted(list.by_layer.list(), order)));
+  return text += fmt::format(
+             "  \"totals\": {{\n    \"tensors\": {},\n    \"nbytes\": {},\n    \"broken\": {},\n{},\n{}\n  }}\n}}\n",
+             all.tensors, all.nbytes, list.broken,
+             totals_line("by_dtype", "dtype", sorted(list.by_dtype.list(), order)),
+             totals_line("by_layer", "layer", sorted(list.by_layer.list(), order)));
 }
 
 }  // namespace onnxfs

@@ -36,24 +36,30 @@ std::string remarks_on(const EditedModel& model, const ListedTensor& listed, boo
   return text;
 }
 
+// "64 tensors, 45.2 MB".
+std::string summary(const TensorList& list) {
+  const Total all = list.by_dtype.all();
+  std::string text = fmt::format("{}, {}", counted(all.tensors, "tensor"), byte_size_text(all.nbytes));
+  if (list.broken != 0) text += fmt::format("; {} broken, of no bytes in sums", list.broken);
+  return text;
+}
+
 std::string percent(uint64_t part, uint64_t whole) {
   return fmt::format("{:.1f}%", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 void add_drawn(TextTable& table, const std::string& title, const std::vector<Total>& totals, uint64_t whole) {
   constexpr unsigned longest_bar = 30;
-  uint64_t largest = 0;
-  for (const Total& total : totals) largest = std::max(largest, total.nbytes);
   table.add({title, "tensors", "size", "share"});
   for (const Total& total : totals) {
     table.add({total.of, fmt::to_string(total.tensors), byte_size_text(total.nbytes), percent(total.nbytes, whole),
-               bar(total.nbytes, largest, longest_bar)});
+               bar(total.nbytes, whole, longest_bar)});
   }
 }
 
 }  // namespace
 
-std::string list_text(const EditedModel& model, const TensorList& list, bool is_long) {
+std::string list_text(const EditedModel& model, const TensorList& list, bool is_long, std::optional<size_t> columns) {
   TextTable table({Align::left, Align::left, Align::left, Align::right, Align::left, Align::left, Align::left});
   if (!list.tensors.empty()) table.add({"path", "dtype", "shape", "size", "storage", is_long ? "place" : ""});
   for (const ListedTensor& listed : list.tensors) {
@@ -66,25 +72,24 @@ std::string list_text(const EditedModel& model, const TensorList& list, bool is_
     row.push_back(remarks_on(model, listed, is_long));
     table.add(std::move(row));
   }
-  return table.text();
+  return table.text(columns);
 }
 
 std::string totals_text(const TensorList& list) {
-  const Total all = list.by_dtype.all();
   TextTable table({Align::left, Align::right, Align::right});
   for (const Total& total : sorted(list.by_dtype.list(), ListOrder::size)) {
     table.add({fmt::format("  {}", total.of), counted(total.tensors, "tensor"), byte_size_text(total.nbytes)});
   }
-  return fmt::format("{}, {}\n{}", counted(all.tensors, "tensor"), byte_size_text(all.nbytes), table.text());
+  return fmt::format("{}\n{}", summary(list), table.text());
 }
 
-std::string drawn_totals_text(const TensorList& list, ListOrder order) {
+std::string drawn_totals_text(const TensorList& list, ListOrder order, std::optional<size_t> columns) {
   const Total all = list.by_dtype.all();
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
   add_drawn(table, "dtype", sorted(list.by_dtype.list(), order), all.nbytes);
   table.add({});
   add_drawn(table, "layer", sorted(list.by_layer.list(), order), all.nbytes);
-  return fmt::format("{}, {}\n\n{}", counted(all.tensors, "tensor"), byte_size_text(all.nbytes), table.text());
+  return fmt::format("{}\n\n{}", summary(list), table.text(columns));
 }
 
 }  // namespace onnxfs

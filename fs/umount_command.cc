@@ -101,7 +101,7 @@ int umount_command(int count, char** argument_values) {
   bool with_commit = false;
   CLI::App app("Unmounts a model. Fails while a program uses the mount.", "onnxfs umount");
   app.add_option("MNT", mount_point, "The folder that the model is mounted at")->required();
-  app.add_flag("--commit", with_commit, "Then write the edits into the model's files, as onnxfs commit does");
+  app.add_flag("--commit", with_commit, "Then write the edits into the model, as onnxfs commit does");
   app.footer("Example:\n  onnxfs umount mnt");
   if (const auto status = parse_arguments(app, count, argument_values)) return *status;
   return umount(mount_point, with_commit);

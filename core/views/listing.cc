@@ -3,8 +3,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "core/bytes/utf8.h"
 #include "core/views/tensor_json.h"
@@ -24,15 +25,23 @@ std::string index_tsv(const Model& model, const PathOf& path_of, const Edits& ed
   return text;
 }
 
-std::string changed_parts(const TensorEdit& edit) {
-  std::string changed;
-  const std::array<std::pair<bool, std::string_view>, 3> parts{{{edit.payload.has_value(), "payload"},
-                                                                {edit.dims.has_value(), "shape"},
-                                                                {edit.doc_string.has_value(), "doc_string"}}};
-  for (const auto& [is_changed, word] : parts) {
-    if (is_changed) changed.append(changed.empty() ? "" : ",").append(word);
-  }
-  return changed;
+namespace {
+
+std::vector<std::string_view> parts_of(const TensorEdit& edit) {
+  std::vector<std::string_view> parts;
+  if (edit.payload) parts.emplace_back("payload");
+  if (edit.dims) parts.emplace_back("shape");
+  if (edit.doc_string) parts.emplace_back("doc_string");
+  return parts;
+}
+
+}  // namespace
+
+std::string changed_parts(const TensorEdit& edit) { return fmt::format("{}", fmt::join(parts_of(edit), ",")); }
+
+std::string changed_json(const TensorEdit& edit) {
+  const auto parts = parts_of(edit);
+  return parts.empty() ? "[]" : fmt::format("[\"{}\"]", fmt::join(parts, "\", \""));
 }
 
 std::string changed_at(const TensorEdit& edit) {

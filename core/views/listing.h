@@ -20,6 +20,9 @@ std::string index_tsv(const Model& model, const PathOf& path_of, const Edits& ed
 std::string changed_parts(const TensorEdit& edit);
 std::string changed_at(const TensorEdit& edit);
 
+// The same parts as a JSON array on one line: ["payload", "shape"].
+std::string changed_json(const TensorEdit& edit);
+
 // edits.tsv: a header row, then a row an edited tensor in file order: path (of its .bin), changed parts, and when.
 std::string edits_tsv(const PathOf& path_of, const Edits& edits);
 

@@ -338,3 +338,21 @@ def test_commit_twice(mount, saved):
         with mount(saved) as mnt:
             assert mnt.bytes("w") == OLD[:7] + turn + OLD[12:]
             assert mnt.bytes("e") == DATA[:7] + turn + DATA[12:4000]
+
+
+def test_a_mount_is_no_model(mount, tmp_path):
+    """The line says what to do instead, and doing it works."""
+    model, _ = write_editable(tmp_path)
+    with mount(model) as mnt:
+        overwrite(mnt.file("raw"), 0, b"edit")
+        assert f"onnxfs umount --commit {mnt.path}" in one_line(onnxfs("commit", mnt.path))
+        line = one_line(onnxfs("discard", mnt.path))
+        assert f"onnxfs umount {mnt.path}; onnxfs discard {model}" in line
+    with mount(model.parent) as mnt:
+        for path in (mnt.path, mnt.path / model.name):
+            for command in ("commit", "discard"):
+                line = one_line(onnxfs(command, path))
+                assert "is a mount of a folder" in line and f"onnxfs umount {mnt.path}; onnxfs {command} " in line
+    found = json.loads(onnxfs("status", "--json", model).stdout)["edits"]
+    assert [(item["path"], item["bin"], item["changed"]) for item in found] == [
+        ("initializers/raw", "initializers/raw.bin", ["payload"])]

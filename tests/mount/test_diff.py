@@ -172,6 +172,20 @@ def test_tolerance_is_numpys(written, rtol, atol):
     assert answer["status"] == (1 if wanted.any() else 0)
 
 
+def test_json_is_of_one_form(written):
+    """Shapes are arrays, and a measure of what has no numbers is null."""
+    text = tensor("s", STRING, [2]).bytes(6, b"a").bytes(6, b"b"), tensor("s", STRING, [2]).bytes(6, b"a").bytes(6, b"c")
+    a = written("a.onnx", tensor("w", FLOAT, [2, 3], raw=floats(*range(6))), text[0])
+    b = written("b.onnx", tensor("w", FLOAT, [3, 2], raw=floats(*range(6))), text[1])
+    found = diff(a, b, status=1)["tensors"]
+    assert found["w"]["a"] == {"path": "initializers/w", "bin": "initializers/w.bin", "dtype": "float32", "shape": [2, 3]}
+    assert found["w"]["b"]["shape"] == [3, 2]
+    assert found["s"]["changed"] == 1
+    assert {found["s"][key] for key in ("max_abs", "mean_abs", "relative_l2", "cosine", "sqnr_db")} == {None}
+    assert onnxfs("diff", a, a, "w").stdout == "0 of 1 tensor differ\n"
+    assert onnxfs("diff", a, b, "w").stdout.endswith("1 of 1 tensor differs\n")
+
+
 def bfloat16(values):
     return (values.astype("<f4").view("<u4") >> 16).astype("<u2")
 

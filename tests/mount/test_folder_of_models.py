@@ -59,7 +59,7 @@ def test_commands_take_the_folder_of_a_model(mount, zoo):
         done = onnxfs("status", "--json", mnt.path / "sub/deeper/b.onnx")
         status = json.loads(done.stdout)
         assert status["model"] == str(zoo / "sub/deeper/b.onnx")
-        assert [edit["path"] for edit in status["edits"]] == ["initializers/w.bin"]
+        assert [edit["bin"] for edit in status["edits"]] == ["initializers/w.bin"]
         assert "Nothing is edited in" in onnxfs("status", mnt.path / "a.onnx").stdout
         for path in (mnt.path / "sub", mnt.path / "a.onnx/initializers"):
             assert str(path) in refusal("status", path)

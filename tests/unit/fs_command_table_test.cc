@@ -22,6 +22,15 @@ TEST(CommandTable, CommandsAreFoundByTheirNames) {
   for (const char* name : {"", "moun", "mounts", "--help", "./check"}) EXPECT_EQ(find_command(name), nullptr) << name;
 }
 
+TEST(CommandTable, AMistypedNameIsNearAnother) {
+  EXPECT_EQ(meant_command("lst"), "; did you mean ls?");
+  EXPECT_EQ(meant_command("stat"), "; did you mean stats?");
+  EXPECT_EQ(meant_command("comit"), "; did you mean commit?");
+  EXPECT_EQ(meant_command("Chekc"), "; did you mean check?");
+  EXPECT_EQ(meant_command("resnet50"), "");
+  EXPECT_EQ(meant_command(""), "");
+}
+
 TEST(CommandTable, OneIsAnAnswerOfCheck) {
   EXPECT_EQ(find_command("check")->trouble, 2);
   EXPECT_EQ(find_command("mount")->trouble, 1);

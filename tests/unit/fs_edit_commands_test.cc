@@ -7,7 +7,7 @@
 #include "fs/commands.h"
 #include "fs/mount_table.h"
 #include "fs/progress_line.h"
-#include "fs/tensor_path.h"
+#include "fs/tensor_selection.h"
 #include "tests/unit/command_output.h"
 #include "tests/unit/commit_fixture.h"
 
@@ -70,7 +70,8 @@ TEST_F(EditCommandsTest, StatusListsTheEdits) {
 
   const auto json = nlohmann::json::parse(output_of(status_command, {path_, "--json"}));
   EXPECT_EQ(json["edits"].size(), 1U);
-  EXPECT_EQ(json["edits"][0]["path"], "initializers/raw.bin");
+  EXPECT_EQ(json["edits"][0]["path"], "initializers/raw");
+  EXPECT_EQ(json["edits"][0]["bin"], "initializers/raw.bin");
   EXPECT_TRUE(json["holder"].is_null());
   EXPECT_TRUE(json["problem"].is_null());
   EXPECT_GT(json["sidecar_bytes"], 0);
@@ -115,12 +116,31 @@ TEST_F(EditCommandsTest, DiscardDropsWhatIsNamed) {
                "initializers/none.bin");
   EXPECT_ERROR(output_of(discard_command, {path_, "initializers/large.bin"}), ENOENT,
                "initializers/large.bin is not edited");
-  EXPECT_EQ(output_of(discard_command, {path_, "initializers/raw.bin"}), "initializers/raw.bin is as it was\n");
+  EXPECT_EQ(output_of(discard_command, {path_, "initializers/raw.bin"}), "initializers/raw is as it was\n");
   const auto left = edited_states();
   EXPECT_EQ(left[1].payload, "rrrrrrrr");
   EXPECT_EQ(left[6].payload, "Vvvvvvvv");
   output_of(discard_command, {path_, "initializers/v.json"});
   EXPECT_FALSE(has_sidecar());
+}
+
+TEST_F(EditCommandsTest, DiscardTakesPatternsOfWhichItDropsWhatIsEdited) {
+  write("raw", 0, "R");
+  write("v", 0, "V");
+  EXPECT_ERROR(output_of(discard_command, {path_, "v", "l*"}), ENOENT, "l* is not edited");
+  EXPECT_EQ(edited_states()[6].payload, "Vvvvvvvv") << "nothing is dropped when a pattern names nothing";
+  EXPECT_EQ(output_of(discard_command, {path_, "initializers/*", "v"}),
+            "initializers/raw is as it was\ninitializers/v is as it was\n");
+  EXPECT_FALSE(has_sidecar());
+}
+
+TEST_F(EditCommandsTest, AFolderIsNoModel) {
+  for (const auto command : {commit_command, discard_command}) {
+    EXPECT_ERROR(output_of(command, {folder_.path()}), EISDIR, folder_.path() + " is a folder, not a model's file");
+  }
+  for (const auto command : {ls_command, stats_command, status_command}) {
+    EXPECT_ERROR(output_of(command, {folder_.path()}), EISDIR, "neither a model's file nor a folder that a model is");
+  }
 }
 
 TEST_F(EditCommandsTest, DiscardIsRefusedWhileTheEditsAreBeingMade) {
@@ -155,12 +175,43 @@ TEST_F(EditCommandsTest, DiscardDropsAnInterruptedOrDamagedCommit) {
 TEST_F(EditCommandsTest, PathsAreThoseOfTheMount) {
   const auto model = Model::open(path_);
   const Tree tree(model->catalog());
-  for (const std::string suffix : {"", ".bin", ".json", ".npy"})
-    EXPECT_EQ(tensor_at_path(tree, "initializers/raw" + suffix), 1U);
-  EXPECT_EQ(tensor_at_path(tree, "/initializers/w.bin"), 4U);
-  for (const std::string path : {"", "/", "initializers", "initializers/", "initializers/raw.exe", "none/raw.bin"}) {
-    EXPECT_ERROR(tensor_at_path(tree, path), ENOENT, "no tensor file");
+  const auto named = [&](const std::string& pattern) {
+    return tensors_named(model->catalog(), tree, pattern, "the model");
+  };
+  using Tensors = std::vector<uint32_t>;
+  for (const std::string suffix : {"", ".bin", ".json", ".npy"}) {
+    EXPECT_EQ(named("initializers/raw" + suffix), (Tensors{1}));
+    EXPECT_EQ(named("raw" + suffix), (Tensors{1}));
   }
+  EXPECT_EQ(named("/initializers/w.bin"), (Tensors{4}));
+  for (const std::string path : {"", "/", "initializers/raw.exe", "none/raw.bin"}) {
+    EXPECT_ERROR(named(path), ENOENT, "the model has no tensor \"" + path + "\"");
+  }
+  EXPECT_ERROR(named("initialisers/raw"), ENOENT, "; did you mean initializers/raw?");
+  EXPECT_ERROR(named("larg"), ENOENT, "; did you mean initializers/large?");
+  EXPECT_ERROR(named("ext"), ENOENT, "; did you mean initializers/text?");
+  EXPECT_ERROR(named("nothing.like.that"), ENOENT, "; `onnxfs ls` lists them");
+}
+
+TEST(TensorsNamed, AnExactPathComesFirst) {
+  testing::TemporaryFolder folder;
+  const auto one = [](const char* name) { return testing::scalar(name); };
+  const auto graph =
+      testing::graph({one("a"), one("a/b"), one("initializers/a"), one("/lead/w"), one("w*"), one("w1")});
+  const auto model = Model::open(folder.write("m.onnx", testing::model(graph).str()));
+  const Tree tree(model->catalog());
+  const auto named = [&](const std::string& pattern) {
+    return tensors_named(model->catalog(), tree, pattern, "the model");
+  };
+  using Tensors = std::vector<uint32_t>;
+  EXPECT_EQ(named("initializers/a"), (Tensors{0, 1})) << "the tensor and the folder, not the name";
+  EXPECT_EQ(named("initializers/a.bin"), (Tensors{0}));
+  EXPECT_EQ(named("a"), (Tensors{0, 1}));
+  EXPECT_EQ(named("initializers"), (Tensors{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(named("/lead/w"), (Tensors{3})) << "a name as the model has it";
+  EXPECT_EQ(named("lead"), (Tensors{3}));
+  EXPECT_EQ(named("initializers/w*"), (Tensors{4})) << "a path, and no glob";
+  EXPECT_EQ(named("w?"), (Tensors{4, 5}));
 }
 
 TEST(MountTable, ListsTheMountsThatThereAre) {

@@ -92,12 +92,12 @@ TEST_F(LsTest, TotalsDrawTheSharesOfTypesAndLayers) {
   EXPECT_EQ(ls({"--totals"}),
             "3 tensors, 16 B\n\n"
             "dtype                 tensors  size  share\n"
-            "uint8                       2  12 B  75.0%  ██████████████████████████████\n"
-            "int8                        1   4 B  25.0%  ██████████\n"
+            "uint8                       2  12 B  75.0%  ██████████████████████▌\n"
+            "int8                        1   4 B  25.0%  ███████▌\n"
             "\n"
             "layer                 tensors  size  share\n"
-            "initializers/layer.0        2  12 B  75.0%  ██████████████████████████████\n"
-            "initializers/layer.1        1   4 B  25.0%  ██████████\n");
+            "initializers/layer.0        2  12 B  75.0%  ██████████████████████▌\n"
+            "initializers/layer.1        1   4 B  25.0%  ███████▌\n");
 }
 
 TEST_F(LsTest, JsonHasAllOfIt) {
@@ -115,7 +115,8 @@ TEST_F(LsTest, JsonHasAllOfIt) {
   EXPECT_EQ(raw["file"], "model.onnx");
   EXPECT_EQ(raw["length"], 8);
   EXPECT_EQ(raw["edited"], true);
-  EXPECT_EQ(raw["changed"], "shape,doc_string");
+  EXPECT_EQ(raw["bin"], "initializers/raw.bin");
+  EXPECT_EQ(raw["changed"], (std::vector<std::string>{"shape", "doc_string"}));
   EXPECT_TRUE(raw["problem"].is_null());
   EXPECT_EQ(json["tensors"][4]["storage"], "sidecar");
   EXPECT_TRUE(json["tensors"][4]["file"].is_null());
@@ -133,7 +134,8 @@ TEST_F(LsTest, SaysWhatIsEditedAndBroken) {
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "sidecar  -      edited: payload\n", ls({"*/raw", "--long"}));
   write_tensors({testing::tensor("b", testing::type::float32, {3}).bytes(9, "short")});
   std::filesystem::remove_all(sidecar_folder());
-  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "raw_data  broken\n\n1 tensor, 0 B\n", ls());
+  EXPECT_PRED_FORMAT2(::testing::IsSubstring, "raw_data  broken\n\n1 tensor, 0 B; 1 broken, of no bytes in sums\n",
+                      ls());
   EXPECT_PRED_FORMAT2(::testing::IsSubstring, "broken: raw_data has 5 bytes, float32[3] needs 12\n", ls({"-l"}));
   EXPECT_EQ(ls_json()["tensors"][0]["problem"], "raw_data has 5 bytes, float32[3] needs 12");
 }
@@ -205,10 +207,31 @@ TEST(Bar, IsDrawnInEighths) {
   EXPECT_EQ(bar(9, 8, 4), "████");
 }
 
-TEST(TextTable, AWideCellPushesItsOwnLineAlone) {
+TEST(TextTable, ColumnsAreAsWideAsTheirWidestCell) {
   using Align = TextTable::Align;
   TextTable table({Align::left, Align::right, Align::left});
   const std::string wide(100, 'x');
+  table.add({wide, "22", "z"});
+  table.add({"abc", "1", "y"});
+  EXPECT_EQ(table.text(), wide + "  22  z\nabc" + std::string(97, ' ') + "   1  y\n");
+}
+
+TEST(TextTable, PathsAreCutInTheMiddleOnATerminal) {
+  using Align = TextTable::Align;
+  TextTable table({Align::left, Align::right, Align::left});
+  table.add({"initializers/é" + std::string(40, 'x') + ".weight", "22", "z"});
+  table.add({"abc", "1", "a remark that is longer than what is left"});
+  EXPECT_EQ(table.text(34),
+            "initializ…xxxxxxxxxxxxx.weight  22  z\n"
+            "abc" +
+                std::string(27, ' ') + "   1  a remark that is longer than what is left\n");
+  EXPECT_EQ(table.text(200), table.text());
+}
+
+TEST(TextTable, AVeryWideCellPushesItsOwnLineAlone) {
+  using Align = TextTable::Align;
+  TextTable table({Align::left, Align::right, Align::left});
+  const std::string wide(1000, 'x');
   table.add({"é", "1", ""});
   table.add({wide, "22", "z"});
   table.add({"abc", "333"});
