@@ -71,7 +71,21 @@ _onnxfs_offer_tensors() {
   local plain
   _onnxfs_unquote "$1"
   compopt -o filenames 2>/dev/null
-  _onnxfs_offer < <("${words[0]}" ls --paths -- "$plain" 2>/dev/null)
+  local paths
+  paths=$("${words[0]}" ls --paths -- "$plain" 2>/dev/null)
+  _onnxfs_offer <<<"$paths"
+  # A name is as good as a path: what follows the first folder.
+  ((${#COMPREPLY[@]})) || _onnxfs_offer < <(sed 's,^[^/]*/,,' <<<"$paths")
+}
+
+# $1: the model; those of its tensors that are edited
+_onnxfs_offer_edited() {
+  local plain path changed at
+  _onnxfs_unquote "$1"
+  compopt -o filenames 2>/dev/null
+  _onnxfs_offer < <(
+    "${words[0]}" status -- "$plain" 2>/dev/null |
+      while IFS=$'\t' read -r path changed at; do [[ -z $at ]] || printf '%s\n' "$path"; done)
 }
 
 # What follows -o of a mount: a list, of which the last entry is completed.
@@ -140,7 +154,9 @@ _onnxfs_offer_argument() {
     export:1) _onnxfs_offer_files ;;
     diff:0 | diff:1) _onnxfs_offer_models ;;
     *:0) _onnxfs_offer_models ;;
-    discard:* | ls:* | stats:* | diff:*) _onnxfs_offer_tensors "$1" ;;
+    check:*) _onnxfs_offer_models ;;
+    discard:*) _onnxfs_offer_edited "$1" ;;
+    ls:* | stats:* | diff:*) _onnxfs_offer_tensors "$1" ;;
   esac
 }
 

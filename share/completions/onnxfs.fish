@@ -40,6 +40,11 @@ function __onnxfs_tensors
     set -q arguments[1]; and onnxfs ls --paths -- $arguments[1] 2>/dev/null
 end
 
+function __onnxfs_edited
+    set -l arguments (__onnxfs_arguments)
+    set -q arguments[1]; and onnxfs status -- $arguments[1] 2>/dev/null | string replace -rf '\t.*' ''
+end
+
 complete -c onnxfs -f
 complete -c onnxfs -n __fish_use_subcommand -a mount -d 'Mount a model; the word may be left out'
 complete -c onnxfs -n __fish_use_subcommand -a umount -d 'Unmount a model'
@@ -59,7 +64,9 @@ complete -c onnxfs -n '__onnxfs_is umount unmount; and __onnxfs_has 0' -a '(__on
 complete -c onnxfs -n '__onnxfs_is diff; and __onnxfs_has 1' -a '(__onnxfs_models)'
 complete -c onnxfs -n '__onnxfs_is export; and __onnxfs_has 1' -F
 complete -c onnxfs -n '__onnxfs_is mount; and not __onnxfs_has 0' -a '(__fish_complete_directories)'
-complete -c onnxfs -n '__onnxfs_is discard ls stats diff; and not __onnxfs_has 0' -a '(__onnxfs_tensors)'
+complete -c onnxfs -n '__onnxfs_is check; and not __onnxfs_has 0' -a '(__onnxfs_models)'
+complete -c onnxfs -n '__onnxfs_is ls stats diff; and not __onnxfs_has 0' -a '(__onnxfs_tensors)'
+complete -c onnxfs -n '__onnxfs_is discard; and not __onnxfs_has 0' -a '(__onnxfs_edited)'
 
 complete -c onnxfs -n '__onnxfs_is mount' -s V -l version -d 'Print the version'
 complete -c onnxfs -n '__onnxfs_is mount' -s f -l foreground -d 'Stay in the foreground'

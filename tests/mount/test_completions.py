@@ -36,8 +36,18 @@ def complete(tmp_path, monkeypatch):
     def complete(line, tensors=()):
         program = tmp_path / "onnxfs"
         listing = "\n".join(tensors)
-        asked = f"ls --paths -- {here / 'm.onnx'}"
-        program.write_text(f'#!/bin/sh\n[ "$*" = "{asked}" ] || exit 1\ncat <<"END"\n{listing}\nEND\n')
+        edited = "\n".join(["1 edited tensor in m", *(f"{name}\tpayload\tnow" for name in tensors if name in complete.edited)])
+        program.write_text(f"""#!/bin/sh
+case "$*" in
+"ls --paths -- {here / 'm.onnx'}") cat <<"END" ;;
+{listing}
+END
+"status -- {here / 'm.onnx'}") cat <<"END" ;;
+{edited}
+END
+*) exit 1 ;;
+esac
+""")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         done = run("bash", "--norc", "-c", COMPLETE, "bash", BASH, line, *split(line), cwd=here)
@@ -45,6 +55,7 @@ def complete(tmp_path, monkeypatch):
         return done.stdout.splitlines()
 
     complete.folder = here
+    complete.edited = TENSORS
     return complete
 
 
@@ -63,7 +74,8 @@ def test_bash_models(complete):
     assert set(complete("onnxfs m")) == {"mount", "m.onnx", "my model.onnx", "models"}
     assert complete("onnxfs mount m.onnx ") == complete("onnxfs m.onnx ") == ["models"]
     assert complete(r"onnxfs status my\ ") == complete("onnxfs status 'my m") == ["my model.onnx"]
-    assert complete("onnxfs check m.onnx ") == []
+    assert complete("onnxfs status m.onnx ") == []
+    assert complete("onnxfs check m.onnx n") == ["n.pb"]
 
 
 def test_bash_values_of_options(complete):
@@ -87,6 +99,20 @@ def test_bash_tensors(complete):
     assert complete(f"onnxfs discard --sidecar s {model} {TENSORS[1]} initializers/a", TENSORS) == TENSORS[:1]
     assert complete(f"onnxfs discard '{model}' initializers/a\\ ", TENSORS) == TENSORS[:1]
     assert complete("onnxfs discard none.onnx ", TENSORS) == []
+
+
+def test_bash_names_of_tensors(complete):
+    model = complete.folder / "m.onnx"
+    assert complete(f"onnxfs ls {model} conv", TENSORS) == ["conv1.bin"]
+    assert complete(f"onnxfs stats {model} none", TENSORS) == []
+
+
+def test_bash_discard_offers_what_is_edited(complete):
+    model = complete.folder / "m.onnx"
+    complete.edited = TENSORS[1:2]
+    assert complete(f"onnxfs discard {model} ", TENSORS) == TENSORS[1:2]
+    complete.edited = []
+    assert complete(f"onnxfs discard {model} ", TENSORS) == []
 
 
 def test_bash_tensors_with_what_readline_splits_at(complete):
