@@ -23,8 +23,12 @@ struct Tolerance {
 
 // How far apart the numbers of two tensors are. A complex number is two, its parts.
 //
-// `changed` is exact, for integers of 64 bits too, and between types: no two different numbers are taken for equal. The
-// sums are within about 1e-13 of what exact arithmetic gives, relative to the sum of magnitudes, for numbers of any
+// Without a tolerance `changed` is exact, for integers of 64 bits too, and between types: no two different numbers are
+// taken for equal. With one, |b - a| and what is allowed are each rounded to doubles, as numpy's are (|b - a| once or,
+// of an integer of 64 bits and another type's number, twice): an element whose distance is within 1e-15 of the allowed
+// one, relative to that, may count either way; 3 is within 0.3 x 10, though the double 0.3 is less than three tenths.
+//
+// The sums are within about 1e-13 of what exact arithmetic gives, relative to the sum of magnitudes, for numbers of any
 // size: those whose squares a double cannot hold are counted in units of a power of two. (Of products, relative to |a|
 // |b|.)
 struct Difference {

@@ -225,6 +225,24 @@ def test_integers_of_64_bits_are_exact(written):
     assert diff(a, d)["tensors"]["w"]["changed"] == 2
 
 
+def test_tolerance_of_integers_of_64_bits(written):
+    """Exact but within 1e-15 of the bound, where it is numpy's: 0.3 x 10 is 3."""
+    generator = random.Random(13)
+    rtol, atol = 0.3, 2.0
+    pairs = [(10, 15), (-10, -15), (2 ** 53, 2 ** 53 + 2), (0, 2), (0, 3), (2 ** 63 - 1, -2 ** 63)]
+    for _ in range(5000):
+        a = generator.getrandbits(generator.randrange(1, 62)) * generator.choice((-1, 1))
+        pairs.append((a, a + int(abs(a) * 0.3) + generator.randrange(5)))
+    near = [abs(abs(Fraction(b - a)) - (Fraction(atol) + Fraction(rtol) * abs(a))) <= Fraction(1e-15) * (2 + abs(a)) for a, b in pairs]
+    changed = [abs(b - a) > Fraction(atol) + Fraction(rtol) * abs(a) for a, b in pairs]
+    a, b = (written(f"{side}.onnx", *[tensor(name, INT64, [len(kept)], raw=struct.pack(f"<{len(kept)}q", *(it[side] for it in kept)))
+                                      for name, kept in (("sure", [it for it, is_near in zip(pairs, near) if not is_near]),
+                                                         ("near", pairs[:1]))]) for side in (0, 1))
+    found = diff(a, b, "--rtol", str(rtol), "--atol", str(atol))["tensors"]
+    assert found["sure"]["changed"] == sum(it for it, is_near in zip(changed, near) if not is_near) > 1000
+    assert changed[0] and found["near"]["changed"] == 0  # as numpy.isclose(15, 10, 0.3, 2) has it
+
+
 def exact_measures(a, b):
     """Of two lists of finite floats: mean |d|, relative L2, cosine, SQNR in dB, to many digits; None for what is no number."""
     a, b = [[Fraction(x) for x in side] for side in (a, b)]
