@@ -162,10 +162,17 @@ TEST_F(EditCommandsTest, DiscardKeepsTheRedoLogOfACommitInPlace) {
 TEST_F(EditCommandsTest, DiscardDropsAnInterruptedOrDamagedCommit) {
   write("raw", 0, "R");
   folder_.write("m/.w.bin.onnxfs-commit", "remains");
-  Journal{Journal::Kind::rename, 1, {{"w.bin", 7, 1}}}.write(sidecar_folder(), disk_);
+  const auto remains = status(folder_ / "m/.w.bin.onnxfs-commit");
+  Journal{Journal::Kind::rename, 1, {{"w.bin", 7, remains.st_ino}}}.write(sidecar_folder(), disk_);
   output_of(discard_command, {path_});
   EXPECT_FALSE(has_sidecar());
   EXPECT_EQ(files_in(folder_ / "m").size(), 3U);
+  // What the journal does not know is not that commit's.
+  write("raw", 0, "R");
+  folder_.write("m/.w.bin.onnxfs-commit", "another's");
+  Journal{Journal::Kind::rename, 1, {{"w.bin", 7, 1}}}.write(sidecar_folder(), disk_);
+  output_of(discard_command, {path_});
+  EXPECT_EQ(testing::contents(folder_ / "m/.w.bin.onnxfs-commit"), "another's");
   write("raw", 0, "R");
   folder_.write("m/model.onnx.sidecar/commit.journal", "damaged");
   output_of(discard_command, {path_});
