@@ -51,7 +51,6 @@ Json side_json(const TensorComparison::Side& side) {
             {"dtype", side.dtype},
             {"shape", Json::parse(side.shape)}};
   if (!side.dense_shape.empty()) json["dense_shape"] = Json::parse(side.dense_shape);
-  if (!side.name.empty()) json["name"] = side.name;
   return json;
 }
 
@@ -101,6 +100,10 @@ Json difference_json(const TensorComparison& tensor, const Tolerance& tolerance)
             {"b", tensor.b ? side_json(*tensor.b) : Json(nullptr)},
             {"different", tensor.trouble.empty() ? Json(tensor.is_different(tolerance)) : Json(nullptr)},
             {"trouble", tensor.trouble.empty() ? Json(nullptr) : Json(tensor.trouble)}};
+  if (tensor.name_changed()) {
+    json["a"]["name"] = tensor.a->name;
+    json["b"]["name"] = tensor.b->name;
+  }
   if (!tensor.difference) return json;
   const Difference& d = *tensor.difference;
   json["bytes_equal"] = d.bytes_equal;

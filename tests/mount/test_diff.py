@@ -505,6 +505,15 @@ def test_a_constants_name_hides_no_node(tmp_path):
     assert diff(a, b, status=1)["nodes"]["changed"] == [{"a": "y = Relu(u)", "b": "y = Relu(v)"}]
 
 
+def test_names_that_paths_hide_are_told(tmp_path):
+    a, b = (tmp_path / name for name in ("a.onnx", "b.onnx"))
+    for path, it in ((a, "%0A"), (b, "\n")):
+        path.write_bytes(model(graph([tensor(it, FLOAT, [1], raw=b"abcd")], [])).to_bytes())
+    found = diff(a, b, status=1)["tensors"]["%0A"]
+    assert (found["a"]["name"], found["b"]["name"], found["bytes_equal"]) == ("%0A", "\n", True)
+    assert 'name "%0A" -> "\\n"' in onnxfs("diff", a, b).stdout
+
+
 def test_strings(written):
     def strings(*texts):
         message = tensor("s", STRING, [len(texts)])
@@ -527,11 +536,17 @@ def test_edits_mounts_and_shared_files(mount, written, tmp_path):
     a, b = written("a.onnx", *tensors), written("b.onnx", *tensors)
     assert diff(a, b, status=0)["compared"] == 2
     c = written("c.onnx", tensor("w", FLOAT, [1], raw=floats(1)))
+    plain = written("plain.onnx", tensor("w", FLOAT, [1], raw=floats(1)))
     with mount(c) as mnt:
         store(mnt.file("w"), 0, floats(3))
         assert diff(c, mnt.path, status=0)["compared"] == 1
-        assert diff(c, mnt.path, "--sidecar-a", tmp_path / "none", status=1)["tensors"]["w"]["max_abs"] == 2
-    assert diff(c, c, "--sidecar-b", tmp_path / "none", status=1)["tensors"]["w"]["max_abs"] == 2
+        assert diff(plain, mnt.path, status=1)["tensors"]["w"]["max_abs"] == 2
+    edits = f"{c}.sidecar"
+    assert diff(plain, plain, "--sidecar-b", edits, status=1)["tensors"]["w"]["max_abs"] == 2
+    assert diff(plain, c, "--sidecar-a", edits, status=0)["compared"] == 1
+    (tmp_path / "none").mkdir()
+    done = onnxfs("diff", c, c, "--sidecar-b", tmp_path / "none")
+    assert done.returncode == 2 and "no edits" in done.stderr
 
 
 def test_tied_weights_have_one_answer(written, tmp_path):
