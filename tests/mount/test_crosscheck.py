@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from naming import stems_of
 from npm_models import background_removal, npm_package, unpack
-from testdata import testdata_models
+from testdata import models_of_libonnx_testdata
 
 onnx = pytest.importorskip("onnx", reason="python3-onnx is not installed")
 import everything  # noqa: E402
@@ -54,7 +54,7 @@ def compare(mount, path):
 
 @pytest.mark.limit(120)
 def test_models_of_libonnx_testdata(mount):
-    models = testdata_models()
+    models = models_of_libonnx_testdata()
     with ThreadPoolExecutor(2) as pool:
         counts = list(pool.map(lambda path: compare(mount, path), models))
     assert len(counts) == len(models) and sum(counts) > 50

@@ -16,7 +16,7 @@ from mounting import onnxfs
 from numeric import exact_integers, payload_of, values_of
 from onnx_wire import (BFLOAT16, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT4, INT8, INT64, STRING, UINT8, UINT64, Message, graph, model,
                        node, tensor, value_info, write_model)
-from testdata import testdata_models
+from testdata import models_of_libonnx_testdata
 
 SHARES = {"FLOAT", "INT64", "FLOAT16", "INT4"}  # of these, a tensor that is shared out
 
@@ -589,7 +589,7 @@ def test_models_of_libonnx_testdata(tmp_path):
     onnx = pytest.importorskip("onnx")
     numpy_helper = pytest.importorskip("onnx.numpy_helper")
     checked = 0
-    for path in testdata_models():
+    for path in models_of_libonnx_testdata():
         model = onnx.load(str(path))
         arrays = {it.name: numpy_helper.to_array(it) for it in model.graph.initializer
                   if it.data_type == onnx.TensorProto.FLOAT and it.dims}

@@ -6,7 +6,7 @@ import pytest
 from mounting import run
 
 
-def testdata_models():
+def models_of_libonnx_testdata():
     """Their paths; skips the test where the package is not installed."""
     try:
         files = run("dpkg", "-L", "libonnx-testdata").stdout.splitlines()
