@@ -131,6 +131,15 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   return sentence;
 }
 
+// What a script passes of a variable that it never set. An empty -o would be none, and the model be written instead.
+const CLI::Option* find_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const bool may_stand_alone = option->get_expected_min() == 0;
+    if (!may_stand_alone && std::ranges::find(option->results(), "") != option->results().end()) return option;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string help_text(const CLI::App& app) {
@@ -147,7 +156,10 @@ std::optional<int> parse_arguments(CLI::App& app, int count, char** arguments) {
   }
   try {
     app.parse(count, arguments);
-    return std::nullopt;
+    const CLI::Option* empty = find_empty(app);
+    if (empty == nullptr) return std::nullopt;
+    std::fputs(usage_line(fmt::format("{} is empty", empty->get_name()), app.get_name()).c_str(), stderr);
+    return 2;
   } catch (const CLI::CallForHelp&) {
     print_out(help_text(app));
     return 0;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -77,6 +78,7 @@ int run(int count, char** arguments, const Command* command) {
 
 int main(int count, char** arguments) {
   occupy_standard_streams();
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that meets it, as any other
   log_to_terminal();
   allow_many_files();
   const bool for_mount = count > 0 && is_name_of_mount_helper(arguments[0]);

@@ -82,3 +82,12 @@ def test_edits_are_not_taken_for_the_standard_streams(closing, edited):
         subprocess.run(["sh", "-c", f'"$0" {words} {closing}', BINARY], cwd=edited.parent, timeout=20, check=False,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         assert (log.read_bytes(), edited.read_bytes()) == before, words
+
+
+@pytest.mark.parametrize("words", [["commit", "m.onnx", "-o", ""], ["commit", "m.onnx", "--sidecar", ""], ["ls", ""],
+                                   ["export", "m.onnx", "", "--inline"], ["discard", "m.onnx", ""], ["m.onnx", ""]])
+def test_an_empty_argument_is_a_variable_that_nobody_set(words, edited):
+    before = edited.read_bytes()
+    done = onnxfs(*words, cwd=edited.parent)
+    assert done.returncode == 2 and "is empty" in done.stderr, (done.returncode, done.stdout, done.stderr)
+    assert edited.read_bytes() == before and "initializers/w" in onnxfs("status", edited).stdout
