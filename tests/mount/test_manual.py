@@ -1,13 +1,15 @@
 """The man page: its commands run, and it has the commands and options that the program has, and no others."""
 
 import inspect
+import json
 import re
 import shutil
 
 import pytest
 import test_posix
-from mounting import REPOSITORY, run
+from mounting import REPOSITORY, onnxfs, run
 from offered import HELP, commands, hold_to_help
+from onnx_wire import FLOAT, INT64, STRING, Message, graph, node, tensor, write_model
 
 PAGE = REPOSITORY / "share" / "onnxfs.1"
 
@@ -47,6 +49,35 @@ def test_synopsis():
     assert list(lines) == list(parts)
     for command, form in lines.items():
         assert flags(form) - listed_flags(parts[command]) == set(), command
+
+
+def keys_in(answer):
+    """All member names, but for those under by_…, which are names from the model."""
+    if isinstance(answer, list):
+        return set().union(*map(keys_in, answer))
+    if not isinstance(answer, dict):
+        return set()
+    return set(answer).union(*(keys_in(value) for key, value in answer.items() if not key.startswith("by_")))
+
+
+def test_what_it_says_of_json(tmp_path):
+    """It names each key that a command prints; the models have what makes them print most of them."""
+    def model_of(name, values, text, dims, operator):
+        indices = tensor("i", INT64, [1], raw=bytes(8))
+        sparse = Message().message(1, tensor("sparse", FLOAT, [1], raw=values[:4])).message(2, indices).packed_varints(3, dims)
+        body = graph([tensor("w", FLOAT, [2], raw=values), tensor(text, STRING, [1]).bytes(6, text.encode()),
+                      tensor("broken", FLOAT, [2], raw=b"abc")], [node(operator, ["x"], ["y"], "n")])
+        write_model(tmp_path / name, body.message(15, sparse))
+        return tmp_path / name
+
+    a = model_of("a.onnx", b"12345678", "\x01", [2], "Abs")
+    b = model_of("b.onnx", b"1234567x", "%01", [3], "Neg")
+    said = set(re.findall(r"[a-z_0-9]+", " ".join(re.findall(r"Ql (.*)", section("JSON")))))
+    for words in (["ls", a, "--long"], ["stats", a], ["diff", a, b], ["check", a], ["status", a]):
+        done = onnxfs(*words, "--json")
+        keys = keys_in([json.loads(line) for line in done.stdout.splitlines()] if words[0] == "check"
+                       else json.loads(done.stdout))
+        assert keys and keys <= said, (words, keys - said, done.stderr)
 
 
 def test_what_it_says_of_posix():
