@@ -238,14 +238,16 @@ void FolderFilesystem::tidy() noexcept {
   for (const auto& [number, filesystem] : all_open()) filesystem->tidy();
 }
 
-std::vector<FolderFilesystem::Opened> FolderFilesystem::all_open() const {
+std::vector<std::pair<uint32_t, std::shared_ptr<FolderFilesystem::Slot>>> FolderFilesystem::all_slots() const {
+  const std::lock_guard lock(mutex_);
   std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> slots;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [number, used] : slots_) slots.emplace_back(number, used.slot);
-  }
+  for (const auto& [number, used] : slots_) slots.emplace_back(number, used.slot);
+  return slots;
+}
+
+std::vector<FolderFilesystem::Opened> FolderFilesystem::all_open() const {
   std::vector<Opened> result;
-  for (const auto& [number, slot] : slots) {
+  for (const auto& [number, slot] : all_slots()) {
     const std::lock_guard lock(slot->opening);
     if (slot->filesystem) result.push_back({number, slot->filesystem});
   }
@@ -267,13 +269,8 @@ Filesystem::Watcher FolderFilesystem::watcher_of(uint32_t number) const {
 // Of models that are open; one with such a file is not dropped. One that is being opened just now has none yet, and is
 // not waited for.
 std::vector<std::string> FolderFilesystem::scratch_files() const {
-  std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> slots;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [number, used] : slots_) slots.emplace_back(number, used.slot);
-  }
   std::vector<std::string> paths;
-  for (const auto& [number, slot] : slots) {
+  for (const auto& [number, slot] : all_slots()) {
     const std::unique_lock lock(slot->opening, std::try_to_lock);
     if (!lock || !slot->filesystem) continue;
     for (const std::string& path : slot->filesystem->scratch_files()) {

@@ -75,6 +75,7 @@ class FolderFilesystem final : public Filesystem {
   const FolderMember* folder_at(uint64_t inode) const;  // null when the inode is in a model
   std::shared_ptr<Filesystem> opened(const FolderMember& model) const;
   std::shared_ptr<Slot> slot_of(uint32_t number) const;
+  std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> all_slots() const;  // by the member's number
   void note_opened(uint32_t number, const Filesystem& filesystem) const;
   Watcher watcher_of(uint32_t number) const;
   bool is_in_use(uint32_t number) const;
