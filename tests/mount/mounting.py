@@ -1,11 +1,15 @@
 """Starting, finding and ending mounts of onnxfs. Only processes that descend from this one are ever signalled."""
 
 import ctypes
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +47,22 @@ def run(*argv, timeout=20, **how):
 
 def onnxfs(*argv, **how):
     return run(BINARY, *argv, **how)
+
+
+def on_terminal(width, *words):
+    """The lines of an onnxfs command on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
+    subprocess.run([BINARY, *words], stdout=theirs, check=True, timeout=20)
+    os.close(theirs)
+    printed = b""
+    try:
+        while data := os.read(ours, 65536):
+            printed += data
+    except OSError:
+        pass  # a terminal that nobody holds any more
+    os.close(ours)
+    return printed.decode().splitlines()
 
 
 def run_alone(program, *words, seconds):

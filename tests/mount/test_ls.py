@@ -1,17 +1,12 @@
 """Listing the tensors of a model, of its file and of a mount."""
 
 import csv
-import fcntl
 import json
-import os
-import pty
 import struct
-import subprocess
-import termios
 
 import pytest
 from editable import overwrite, write_editable
-from mounting import BINARY, one_line, onnxfs, run
+from mounting import BINARY, on_terminal, one_line, onnxfs, run
 from onnx_wire import FLOAT, graph, tensor, write_model
 
 
@@ -74,22 +69,6 @@ def test_it_fails_in_one_line(editable, tmp_path):
     assert "standard output" in one_line(done)
 
 
-def on_terminal(width, *words):
-    """The lines of `onnxfs ls` on a terminal of so many columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
-    subprocess.run([BINARY, "ls", *words], stdout=theirs, check=True, timeout=20)
-    os.close(theirs)
-    printed = b""
-    try:
-        while data := os.read(ours, 65536):
-            printed += data
-    except OSError:
-        pass  # a terminal that nobody holds any more
-    os.close(ours)
-    return printed.decode().splitlines()
-
-
 def columns_of(lines, word):
     return {line.index(word) for line in lines if word in line}
 
@@ -104,12 +83,12 @@ def test_long_paths_keep_columns_in_line(tmp_path, words):
     assert len(piped) == 4 and len(columns_of(piped[1:], " 4" if word == " B" else word)) == 1
     if words != ["--totals"]:
         assert [line.split()[0] for line in piped[1:]] == ["initializers/" + name for name in names]
-    shown = on_terminal(80, path, *words)
+    shown = on_terminal(80, "ls", path, *words)
     cut = [line for line in shown if "…" in line]
     assert len(cut) == 2 and all(len(line) <= 80 for line in shown) and all(line.startswith("init") for line in cut)
     if not words:
         assert len(columns_of(shown[1:4], word)) == 1 and "weight " in cut[0] and "bias " in cut[1]
-    assert on_terminal(300, path, *words) == ls(path, *words).splitlines()
+    assert on_terminal(300, "ls", path, *words) == ls(path, *words).splitlines()
 
 
 def test_broken_tensors_in_totals(tmp_path):

@@ -1,18 +1,13 @@
 """`onnxfs stats`: what it says of every type is what numpy says, in float64."""
 
-import fcntl
 import json
-import os
-import pty
 import struct
-import subprocess
-import termios
 
 import numpy
 import pytest
 from datatypes import SIZED, string_payload
 from editing import store
-from mounting import BINARY, one_line, onnxfs
+from mounting import on_terminal, one_line, onnxfs
 from numeric import exact_integers, payload_of, smallest_normal, values_of
 from onnx_wire import DOUBLE, FLOAT, INT8, STRING, Message, graph, tensor, write_model
 from testdata import models_of_libonnx_testdata
@@ -216,18 +211,8 @@ def test_ends_of_the_axis(written):
 def test_terminal_width(written):
     path = written(tensor("w", FLOAT, [1000], raw=floats(*numpy.random.default_rng(6).normal(0, 1, 1000))))
     for width in (50, 120):
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
-        subprocess.run([BINARY, "stats", path], stdout=theirs, check=True, timeout=20)
-        os.close(theirs)
-        printed = b""
-        try:
-            while data := os.read(ours, 65536):
-                printed += data
-        except OSError:
-            pass  # a terminal that nobody holds any more
-        os.close(ours)
-        assert width - 10 < max(len(line) for line in printed.decode().splitlines() if "─" in line) <= width
+        lines = on_terminal(width, "stats", path)
+        assert width - 10 < max(len(line) for line in lines if "─" in line) <= width
 
 
 def test_help_fits_a_screen():
