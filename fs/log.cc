@@ -10,7 +10,7 @@ namespace onnxfs {
 
 namespace {
 
-constexpr size_t lines_kept = 1000;
+constexpr size_t lines_kept = 200;
 
 using RecentSink = spdlog::sinks::ringbuffer_sink_mt;
 
