@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "core/analysis/vectors.h"
@@ -31,6 +32,22 @@ ONNXFS_VECTORISED void find_indices(const double* values, size_t count, int expo
     const Doubles sum = x * scale + no_fraction;
     const Masks is_above = (sum - no_fraction) * width > x;
     store(__builtin_convertvector((Masks)sum + is_above - first, Integers), indices + i);
+  }
+  for (; i < count; ++i) indices[i] = static_cast<int32_t>(index_of(values[i], exponent)) - first;
+}
+
+// Floats by cutting the fraction off, as many at a time as they have lanes. Where their width, or its inverse, is no
+// normal float, it is done with doubles.
+ONNXFS_VECTORISED void find_indices(const float* values, size_t count, int exponent, int32_t first, int32_t* indices) {
+  const bool is_float = std::abs(exponent) <= 126;
+  const float scale = std::ldexp(1.0f, is_float ? -exponent : 0), width = std::ldexp(1.0f, is_float ? exponent : 0);
+  size_t i = 0;
+  for (; is_float && i + float_lanes <= count; i += float_lanes) {
+    Floats x;
+    load(values + i, x);
+    const auto cut = __builtin_convertvector(x * scale, FloatMasks);
+    const FloatMasks is_above = __builtin_convertvector(cut, Floats) * width > x;
+    store(cut + is_above - first, indices + i);
   }
   for (; i < count; ++i) indices[i] = static_cast<int32_t>(index_of(values[i], exponent)) - first;
 }
@@ -90,7 +107,8 @@ void Histogram::settle() {
   recent_ = nullptr;
 }
 
-void Histogram::add(std::span<const double> values) {
+template <typename T>
+void Histogram::count_in(std::span<const T> values) {
   constexpr uint64_t most_recent = 1u << 31;
   constexpr size_t piece = 2048;
   std::array<int32_t, piece> indices;
@@ -108,6 +126,9 @@ void Histogram::add(std::span<const double> values) {
     if (recently_added_ >= most_recent) gather();
   }
 }
+
+void Histogram::add(std::span<const double> values) { count_in(values); }
+void Histogram::add(std::span<const float> values) { count_in(values); }
 
 void Histogram::add(double value, uint64_t times) {
   counts_[static_cast<int64_t>(index_of(value, exponent_)) - first_] += times;

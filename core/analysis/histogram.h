@@ -29,6 +29,7 @@ class Histogram {
   // To be called before numbers are added: makes room for those in [low, high], both finite.
   void cover(double low, double high);
   void add(std::span<const double> values);  // wants what is lent
+  void add(std::span<const float> values);
   void add(double value, uint64_t times);
   void add(const Histogram& other);  // that was settled
 
@@ -47,6 +48,8 @@ class Histogram {
   void place(int exponent, double low, double high);
   bool fits(int exponent, double low, double high) const;
   void gather();
+  template <typename T>
+  void count_in(std::span<const T> values);
 
   int finest_;
   bool is_placed_ = false;

@@ -28,6 +28,7 @@ class NumberDecoder {
   bool is_integer() const noexcept { return is_integer_; }
   bool is_signed() const noexcept { return is_signed_; }  // of an integer
   bool has_low() const noexcept { return is_integer_ && bits_ == 64; }
+  bool is_single() const noexcept { return !is_integer_ && bits_ == 32; }  // IEEE 754 binary32, which C++ has too
   bool is_wide() const noexcept { return !is_integer_ && bits_ == 64; }  // of all doubles: squares may be none
 
   // Smaller numbers that are not zero are subnormal; 0 for a type that has none.

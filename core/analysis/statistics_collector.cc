@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/analysis/block_scan.h"
 #include "core/analysis/vectors.h"
 
 namespace onnxfs {
@@ -14,50 +15,6 @@ namespace onnxfs {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// What one look at each number tells. Of numbers that are not all finite, and of some that are very large, the squares
-// are not finite either, and the rest means nothing.
-struct Scan {
-  double min = infinity, max = -infinity;
-  double distances = 0, squares = 0;  // from the pivot, summed
-  int64_t small = 0;                  // in magnitude, than `least`
-};
-
-ONNXFS_VECTORISED Scan scan(const double* values, size_t count, double least, double pivot) {
-  Doubles min = Doubles{} + infinity, max = -min;
-  Doubles distances[2] = {}, squares[2] = {};
-  Masks small = {};
-  size_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    for (size_t k = 0; k < 2; ++k) {
-      Doubles x;
-      load(values + i + k * lanes, x);
-      min = x < min ? x : min;
-      max = x > max ? x : max;
-      small -= magnitude_of(x) < least;
-      x -= pivot;
-      distances[k] += x;
-      squares[k] += x * x;
-    }
-  }
-  Scan result;
-  for (size_t k = 0; k < lanes; ++k) {
-    result.min = std::min(result.min, min[k]);
-    result.max = std::max(result.max, max[k]);
-  }
-  result.distances = sum_of(distances[0] + distances[1]);
-  result.squares = sum_of(squares[0] + squares[1]);
-  result.small = sum_of(small);
-  for (; i < count; ++i) {
-    const double x = values[i], distance = x - pivot;
-    if (x < result.min) result.min = x;
-    if (x > result.max) result.max = x;
-    result.small += std::fabs(x) < least;
-    result.distances += distance;
-    result.squares += distance * distance;
-  }
-  return result;
-}
 
 #define ONNXFS_ENDS(name, T)                                                          \
   ONNXFS_VECTORISED void name(const std::byte* bytes, size_t count, T& min, T& max) { \
@@ -131,6 +88,8 @@ void StatisticsCollector::count_bytes(const std::byte* bytes, uint64_t count) {
 }
 
 void StatisticsCollector::add_block(const std::byte* bytes, size_t count) {
+  result_.numbers += count;
+  if (decoder_.is_single() && add_ordinary(reinterpret_cast<const float*>(bytes), count)) return;
   double* values = values_;
   decoder_.decode(bytes, count, values, values + NumberDecoder::block);
   if (decoder_.has_low()) {
@@ -138,35 +97,43 @@ void StatisticsCollector::add_block(const std::byte* bytes, size_t count) {
     decoder_.is_signed() ? widen(bytes, count, result_.exact_ends, signed_ends)
                          : widen(bytes, count, result_.exact_ends, unsigned_ends);
   }
-  result_.numbers += count;
-  const double pivot = result_.moments.mean();
-  Scan scanned = scan(values, count, least(), pivot);
-  const bool is_ordinary = std::isfinite(scanned.squares);
-  if (!is_ordinary) {
-    count = keep_finite(values, count);
-    scanned = scan(values, count, least(), 0);
-  }
+  if (!decoder_.is_single() && add_ordinary(values, count)) return;
+  count = keep_finite(values, count);
   if (count == 0) return;
-  if (scanned.small != 0) add_small(values, count, scanned.small);
-  add_ends(scanned.min, scanned.max);
-  const double largest = std::max(std::fabs(scanned.min), std::fabs(scanned.max));
-  if (is_ordinary && Moments::has_squares(largest) && result_.moments.count() >= count) {
-    result_.moments.add(count, pivot, scanned.distances, scanned.squares);
-  } else {
-    result_.moments.add({values, count}, largest);
+  const BlockScan scanned = scan_block(values, count, least(), 0);
+  add_scanned(values, count, scanned);
+  result_.moments.add({values, count}, std::max(std::fabs(scanned.min), std::fabs(scanned.max)));
+}
+
+// In one pass, which wants a mean that is known, and numbers that are finite and have squares. False if they are not
+// so, and nothing is added then.
+template <typename T>
+bool StatisticsCollector::add_ordinary(const T* values, size_t count) {
+  if (result_.moments.count() < count) return false;
+  const double pivot = result_.moments.mean();
+  const BlockScan scanned = scan_block(values, count, least(), pivot);
+  if (!std::isfinite(scanned.squares)) return false;
+  if (!Moments::has_squares(std::max(std::fabs(scanned.min), std::fabs(scanned.max)))) return false;
+  add_scanned(values, count, scanned);
+  result_.moments.add(count, pivot, scanned.distances, scanned.squares);
+  return true;
+}
+
+// All but the moments.
+template <typename T>
+void StatisticsCollector::add_scanned(const T* values, size_t count, const BlockScan& scanned) {
+  if (scanned.small != 0) {
+    const auto zeros = std::count(values, values + count, T{0});
+    result_.zeros += static_cast<uint64_t>(zeros);
+    result_.subnormal += static_cast<uint64_t>(scanned.small - zeros);
   }
-  result_.histogram.add({values, count});
+  add_ends(scanned.min, scanned.max);
+  result_.histogram.add(std::span(values, count));
 }
 
 // Nothing but zero is smaller than that and not subnormal.
 double StatisticsCollector::least() const {
   return decoder_.smallest_normal() != 0 ? decoder_.smallest_normal() : std::numeric_limits<double>::denorm_min();
-}
-
-void StatisticsCollector::add_small(const double* values, size_t count, int64_t small) {
-  const auto zeros = std::count(values, values + count, 0.0);
-  result_.zeros += static_cast<uint64_t>(zeros);
-  result_.subnormal += static_cast<uint64_t>(small - zeros);
 }
 
 // Counts the others, and closes up.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/analysis/block_scan.h"
 #include "core/analysis/number_decoder.h"
 #include "core/analysis/statistics.h"
 #include "core/bytes/workers.h"
@@ -17,7 +18,7 @@ class StatisticsCollector {
   // The first two slots of `scratch` are its own as long as it is used.
   StatisticsCollector(const NumberDecoder& decoder, Scratch& scratch);
 
-  // Whole blocks, but for the last call.
+  // Whole blocks, but for the last call; aligned as the payload's numbers.
   void add(const std::byte* bytes, uint64_t numbers);
 
   // Once, after all was added.
@@ -31,8 +32,11 @@ class StatisticsCollector {
   void add_times(double value, uint64_t times);
 
   void add_block(const std::byte* bytes, size_t count);
+  template <typename T>
+  bool add_ordinary(const T* values, size_t count);
+  template <typename T>
+  void add_scanned(const T* values, size_t count, const BlockScan& scanned);
   double least() const;
-  void add_small(const double* values, size_t count, int64_t small);
   size_t keep_finite(double* values, size_t count);
   void add_ends(double low, double high);
 

@@ -1,5 +1,5 @@
-// Vectors of eight numbers for the inner loops, as GCC and Clang have them for any machine: what it has no instruction
-// for, the compiler does in halves or quarters.
+// Vectors of eight doubles, or sixteen floats, for the inner loops, as GCC and Clang have them for any machine: what it
+// has no instruction for, the compiler does in halves or quarters.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,29 @@ typedef double Doubles __attribute__((vector_size(lanes * sizeof(double))));
 typedef int64_t Masks __attribute__((vector_size(lanes * sizeof(int64_t))));  // of a comparison: -1 if true, else 0
 typedef int32_t Integers __attribute__((vector_size(lanes * sizeof(int32_t))));
 
+constexpr size_t float_lanes = 2 * lanes;
+typedef float Floats __attribute__((vector_size(float_lanes * sizeof(float))));
+typedef int32_t FloatMasks __attribute__((vector_size(float_lanes * sizeof(int32_t))));
+
 // From and to any address.
 ONNXFS_INLINE void load(const double* from, Doubles& to) { std::memcpy(&to, from, sizeof to); }
+ONNXFS_INLINE void load(const float* from, Doubles& to) {
+  typedef float Half __attribute__((vector_size(lanes * sizeof(float))));
+  Half floats;
+  std::memcpy(&floats, from, sizeof floats);
+  to = __builtin_convertvector(floats, Doubles);
+}
+ONNXFS_INLINE void load(const float* from, Floats& to) { std::memcpy(&to, from, sizeof to); }
 ONNXFS_INLINE void store(const Integers& from, int32_t* to) { std::memcpy(to, &from, sizeof from); }
+ONNXFS_INLINE void store(const FloatMasks& from, int32_t* to) { std::memcpy(to, &from, sizeof from); }
 
 ONNXFS_INLINE Doubles magnitude_of(const Doubles& x) {
   constexpr int64_t all_but_sign = std::numeric_limits<int64_t>::max();
   return (Doubles)((Masks)x & all_but_sign);
+}
+ONNXFS_INLINE Floats magnitude_of(const Floats& x) {
+  constexpr int32_t all_but_sign = std::numeric_limits<int32_t>::max();
+  return (Floats)((FloatMasks)x & all_but_sign);
 }
 
 template <typename Vector>

@@ -123,6 +123,20 @@ def test_largest_doubles(written):
     assert sum(entry["histogram"]["counts"]) == 4
 
 
+@pytest.mark.parametrize("scale", [1e-43, 1e-39, 1e-36, 1e-3, 1e30, 1e37], ids=str)
+def test_floats_of_every_magnitude(written, scale):
+    """Most blocks all finite, which are counted as they are; some with zeros, some with what is no number."""
+    values = (numpy.random.default_rng(6).normal(0.3, 1, 40_013) * scale).astype("<f4")
+    values[10_000:10_050] = 0
+    values[20_001] = numpy.nan
+    values[30_000:30_003] = -numpy.inf, numpy.inf, -0.0
+    growing = (values * numpy.logspace(-6, 0, len(values))).astype("<f4")
+    tensors = {"w": values, "growing": growing}
+    found = stats(written(*(tensor(name, FLOAT, [len(of)], raw=of.tobytes()) for name, of in tensors.items())))
+    for name, of in tensors.items():
+        check(found["initializers/" + name], of.astype("f8"), float(numpy.finfo("f4").tiny))
+
+
 def test_range_that_grows(written):
     """The histogram's bins have to become wider, many times, after the first numbers."""
     values = numpy.random.default_rng(4).normal(0, 1, 200_000) * 2.0 ** numpy.linspace(-40, 20, 200_000)

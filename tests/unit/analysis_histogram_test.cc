@@ -95,6 +95,29 @@ TEST(Histogram, PartsAddUpInAnyOrder) {
   expect_exact(forward.bins(20), all);
 }
 
+TEST(Histogram, FloatsAreCountedAsTheDoublesThatTheyAre) {
+  std::mt19937_64 random(2);
+  for (int exponent = -149; exponent < 123; ++exponent) {
+    std::normal_distribution<float> distribution(exponent % 3 == 0 ? 0.0f : 5.0f, 1);
+    std::vector<float> floats(1000);
+    for (float& value : floats) value = std::ldexp(distribution(random), exponent);
+    floats[7] = std::numeric_limits<float>::denorm_min();
+    floats[8] = -floats[7];
+    floats[9] = std::ldexp(1.0f, exponent);
+    floats[10] = -floats[9];
+    const Values doubles(floats.begin(), floats.end());
+    static Histogram::Recent recent;
+    Histogram histogram;
+    histogram.lend(recent);
+    const auto [low, high] = std::ranges::minmax(doubles);
+    histogram.cover(low, high);
+    histogram.add(floats);
+    histogram.settle();
+    EXPECT_EQ(histogram.bins(4096).counts, of(doubles).bins(4096).counts) << exponent;
+    expect_exact(histogram.bins(4096), doubles);
+  }
+}
+
 TEST(Histogram, BinsOfIntegersAreWhole) {
   const auto bins = of({0, 1, 1, 3}, 0).bins(64);
   EXPECT_EQ(bins.edges, (Values{0, 1, 2, 3, 4}));
