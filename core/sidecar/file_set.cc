@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "core/bytes/error.h"
@@ -112,7 +111,7 @@ std::vector<std::string> FileSet::put_in_place_or_none() {
     return put_all(&TemporaryFile::put_in_place);
   } catch (...) {
     // The model first, which names the others.
-    for (const auto& file : files_ | std::views::reverse) file->withdraw();
+    std::for_each(files_.rbegin(), files_.rend(), [](const auto& file) { file->withdraw(); });
     throw;
   }
 }
