@@ -15,10 +15,24 @@ function __onnxfs_is
     set -q words[1]; and contains -- $words[1] $argv
 end
 
-# The words after the command that are no options; values of options are taken for them, which does no harm here.
+# The words after the command that are neither options nor values of options.
 function __onnxfs_arguments
-    set -l words (__onnxfs_words)
-    string match -v -- '-*' $words[2..-1]
+    set -l is_value 0
+    for word in (__onnxfs_words)[2..-1]
+        if test $is_value = 1
+            set is_value 0
+        else if contains -- $word -o --output --sidecar --sidecar-a --sidecar-b --sort --bins --map --rtol --atol --size-threshold --align
+            set is_value 1
+        else if not string match -q -- '-*' $word
+            printf '%s\n' $word
+        end
+    end
+end
+
+# The first of them as the program will get it.
+function __onnxfs_model
+    set -l arguments (__onnxfs_arguments)
+    set -q arguments[1]; and string unescape -- $arguments[1] | string replace -r '^~/' $HOME/
 end
 
 # Whether so many of them are there.
@@ -36,13 +50,13 @@ function __onnxfs_mounts
 end
 
 function __onnxfs_tensors
-    set -l arguments (__onnxfs_arguments)
-    set -q arguments[1]; and onnxfs ls --paths -- $arguments[1] 2>/dev/null
+    set -l model (__onnxfs_model)
+    set -q model[1]; and onnxfs ls --paths -- $model 2>/dev/null
 end
 
 function __onnxfs_edited
-    set -l arguments (__onnxfs_arguments)
-    set -q arguments[1]; and onnxfs status -- $arguments[1] 2>/dev/null | string replace -rf '\t.*' ''
+    set -l model (__onnxfs_model)
+    set -q model[1]; and onnxfs status -- $model 2>/dev/null | string replace -rf '\t.*' ''
 end
 
 complete -c onnxfs -f

@@ -1,11 +1,16 @@
-"""Completions for bash, zsh and fish: they offer what the program has, and nothing else. Bash's are run."""
+"""Completions for bash, zsh and fish: they offer what the program has, and nothing else. All are run."""
 
+import os
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
-from mounting import REPOSITORY, run
+from mounting import BINARY, REPOSITORY, run
 from onnx_wire import FLOAT, graph, tensor, write_model
 from offered import HELP, commands, hold_to_help, options
 
@@ -173,17 +178,76 @@ def test_syntax(shell, path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.fixture
+def folder(mount, tmp_path):
+    """One with a model whose tensors are fc.bias and fc.weight, the first of them edited; and what a shell needs."""
+    write_model(tmp_path / "my m.onnx", graph([tensor(name, FLOAT, [1], raw=b"1234") for name in ("fc.bias", "fc.weight")]))
+    with mount(tmp_path / "my m.onnx") as mnt:
+        mnt.file("fc.bias").write_bytes(b"5678")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "onnxfs").symlink_to(BINARY)
+    return tmp_path, {"HOME": str(tmp_path), "PATH": f"{tmp_path}/bin:/usr/bin:/bin", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+
+
+BOTH, EDITED = {"initializers/fc.bias", "initializers/fc.weight"}, {"initializers/fc.bias.bin"}
+
+
 @pytest.mark.skipif(not shutil.which("fish"), reason="no fish")
-def test_fish_runs(tmp_path):
-    (tmp_path / "m.onnx").touch()
+@pytest.mark.parametrize("line, offered", [
+    ("onnxfs umount --", {option for option in options("umount") if option.startswith("--")}),
+    (r"onnxfs stats my\\ m.onnx initializers/", BOTH),
+    (r"onnxfs stats ~/my\\ m.onnx fc", BOTH),
+    (r"onnxfs stats --bins 3 --json my\\ m.onnx weight", {"initializers/fc.weight"}),
+    (r"onnxfs ls --sort size my\\ m.onnx fc", BOTH),
+    (r"onnxfs diff my\\ m.onnx my\\ m.onnx fc", BOTH),
+    (r"onnxfs discard my\\ m.onnx fc", EDITED)])
+def test_fish(folder, line, offered):
+    done = subprocess.run(["fish", "--no-config", "-c", f'source {FISH}; complete -C "{line}"'], cwd=folder[0], env=folder[1],
+                          capture_output=True, text=True, timeout=20)
+    assert done.stderr == ""
+    assert {found.split("\t")[0] for found in done.stdout.splitlines()} == offered
 
-    def complete(line):
-        done = subprocess.run(["fish", "--no-config", "-c", f"source {FISH}; complete -C '{line}'"], cwd=tmp_path,
-                              env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
-                              timeout=20)
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="no fish")
+def test_fish_commands_and_models(folder):
+    for line, offered in (("onnxfs ", {*commands(), "my m.onnx"}), ("onnxfs check ", {"my m.onnx"})):
+        done = subprocess.run(["fish", "--no-config", "-c", f"source {FISH}; complete -C '{line}'"], cwd=folder[0], env=folder[1],
+                              capture_output=True, text=True, timeout=20)
         assert done.stderr == ""
-        return {found.split("\t")[0] for found in done.stdout.splitlines()}
+        assert offered <= {found.split("\t")[0] for found in done.stdout.splitlines()}
 
-    assert set(commands()) | {"m.onnx"} <= complete("onnxfs ")
-    assert complete("onnxfs umount --") == {option for option in options("umount") if option.startswith("--")}
-    assert "m.onnx" in complete("onnxfs check ")
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh")
+@pytest.mark.parametrize("typed, completed", [
+    ("onnxfs umou", "onnxfs umount "),
+    ("onnxfs check my", r"onnxfs check my\ m.onnx"),
+    (r"onnxfs ls my\ m.onnx initializers/fc.b", "initializers/fc.bias "),
+    (r"onnxfs stats ~/my\ m.onnx fc.w", " fc.weight "),
+    (r"onnxfs stats --bins 3 my\ m.onnx initializers/fc.w", "initializers/fc.weight "),
+    (r"onnxfs discard my\ m.onnx init", "initializers/fc.bias.bin ")])
+def test_zsh(folder, typed, completed):
+    """On a terminal, where a completion that is the only one is put into the line."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(folder[0])
+        os.execvpe("zsh", ["zsh", "-f", "-i"], {**folder[1], "COLUMNS": "200"})
+    try:
+        os.write(terminal, f"fpath=({FOLDER} $fpath); autoload -Uz compinit; compinit -u -D; PS1=ready\n".encode())
+        shown = read_until(terminal, "\nready", "\rready")
+        os.write(terminal, f"{typed}\t".encode())
+        shown = read_until(terminal, completed)
+        assert completed in shown
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+
+
+def read_until(terminal, *texts):
+    """What is shown until one of them is, for twenty seconds at most."""
+    shown = b""
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not any(text.encode() in shown for text in texts):
+        if select.select([terminal], [], [], 0.2)[0]:
+            shown += os.read(terminal, 65536)
+    return shown.decode(errors="replace")
