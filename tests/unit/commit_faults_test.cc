@@ -1,6 +1,5 @@
 // Commits on a disk that fails, or ends the process, at each step.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include "core/sidecar/temporary_file.h"
 #include "tests/unit/commit_fixture.h"
@@ -11,6 +10,7 @@ namespace {
 
 namespace files = std::filesystem;
 using testing::contents;
+using testing::dies;
 using testing::expect_states;
 using testing::FaultyDisk;
 using testing::states;
@@ -46,32 +46,6 @@ class CommitFaultsTest : public testing::CommitTest {
     return disk.steps();
   }
 
-  static void run_and_die(uint64_t step, Fault fault, const Work& work) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      FaultyDisk disk(step, fault);
-      work(disk);
-      ::_exit(0);
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status)) << "the step was not reached";
-  }
-
-  // Whether work is done before a step of it is reached; else it dies right after that.
-  static bool finishes(uint64_t step, const Work& work) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      FaultyDisk disk(step, Fault::late_death);
-      work(disk);
-      ::_exit(0);
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-    return WIFEXITED(status);
-  }
-
   // Whether each tensor is as it was, or as it is to be: of a commit of several files, one may be new already.
   void expect_whole() {
     const std::vector<TensorState> found = states(*Model::open(path_));
@@ -104,7 +78,7 @@ TEST_F(CommitFaultsTest, KilledAtAnyStepAFullCommitIsFinishedByTheNext) {
     for (uint64_t step = 0; step < steps; ++step) {
       SCOPED_TRACE(fmt::format("step {} of {}, fault {}", step, steps, static_cast<int>(fault)));
       begin(false);
-      run_and_die(step, fault, work);
+      ASSERT_TRUE(dies(step, fault, work));
       ASSERT_NO_FATAL_FAILURE(expect_whole());
       commit_model();
       ASSERT_NO_FATAL_FAILURE(expect_done());
@@ -120,7 +94,7 @@ TEST_F(CommitFaultsTest, KilledAtAnyStepACommitInPlaceIsFinishedByTheNext) {
     for (uint64_t step = 0; step < steps; ++step) {
       SCOPED_TRACE(fmt::format("step {} of {}, fault {}", step, steps, static_cast<int>(fault)));
       begin(true);
-      run_and_die(step, fault, work);
+      ASSERT_TRUE(dies(step, fault, work));
       commit_in_place();
       ASSERT_NO_FATAL_FAILURE(expect_done());
     }
@@ -134,9 +108,9 @@ TEST_F(CommitFaultsTest, TheFinishingMayBeKilledToo) {
     const uint64_t steps = count_steps(in_place, first);
     for (uint64_t step = 0; step < steps; ++step) {
       begin(in_place);
-      run_and_die(step, Fault::death, first);
+      ASSERT_TRUE(dies(step, Fault::death, first));
       // How many steps finishing takes is found out on the way: at last one is not reached any more.
-      for (uint64_t second = 0; !finishes(second, work); ++second) continue;
+      for (uint64_t second = 0; dies(second, Fault::late_death, work); ++second) continue;
       SCOPED_TRACE(fmt::format("step {} of {}", step, steps));
       ASSERT_NO_FATAL_FAILURE(expect_done());
     }
@@ -151,7 +125,7 @@ TEST_F(CommitFaultsTest, KilledAtAnyStepACommitToAnOutputIsDoneByTheNext) {
     for (uint64_t step = 0; step < steps; ++step) {
       SCOPED_TRACE(fmt::format("step {} of {}, fault {}", step, steps, static_cast<int>(fault)));
       begin(false);
-      run_and_die(step, fault, work);
+      ASSERT_TRUE(dies(step, fault, work));
       ASSERT_NO_FATAL_FAILURE(expect_states(path_, before_));
       if (!files::exists(output)) commit_to(output);
       ASSERT_NO_FATAL_FAILURE(expect_states(output, expected_));
@@ -209,7 +183,7 @@ TEST_F(CommitFaultsTest, FilesThatAnInterruptedCommitDidNotLeaveAreNotTakenForIt
   const Work work = [this](Disk& disk) { commit_model({}, &disk); };
   for (uint64_t step = 0; !files::exists(sidecar_folder() + "/commit.journal"); ++step) {
     begin(false);
-    run_and_die(step, Fault::late_death, work);
+    ASSERT_TRUE(dies(step, Fault::late_death, work));
   }
   folder_.write("m/.w.bin.onnxfs-commit", "something else");
   EXPECT_ERROR(commit_model(), EBADMSG, "m/w.bin is not what an interrupted commit left there");

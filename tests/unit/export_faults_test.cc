@@ -1,6 +1,5 @@
 // Exports on a disk that fails, or ends the process, at each step.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include "tests/unit/export_fixture.h"
 
@@ -9,6 +8,7 @@ namespace {
 
 namespace files = std::filesystem;
 using testing::contents;
+using testing::dies;
 using testing::FaultyDisk;
 using testing::graph;
 using testing::states;
@@ -110,15 +110,7 @@ TEST_P(ExportFaultsTest, KilledAtAnyStepItLeavesAWholeModelOrNone) {
     for (uint64_t step = 0; step < steps; ++step) {
       SCOPED_TRACE(fmt::format("step {} of {}, fault {}", step, steps, static_cast<int>(fault)));
       begin();
-      const pid_t child = ::fork();
-      if (child == 0) {
-        FaultyDisk disk(step, fault);
-        work(disk);
-        ::_exit(0);
-      }
-      int status = 0;
-      ASSERT_EQ(::waitpid(child, &status, 0), child);
-      ASSERT_TRUE(WIFSIGNALED(status)) << "the step was not reached";
+      ASSERT_TRUE(dies(step, fault, [this](FaultyDisk& disk) { work(disk); }));
       ASSERT_NO_FATAL_FAILURE(expect_unharmed());
       if (files::exists(out())) {
         ASSERT_NO_FATAL_FAILURE(expect_whole());

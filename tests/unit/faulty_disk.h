@@ -1,12 +1,15 @@
 // A disk that fails, or takes the process with it, at a chosen step.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -139,5 +142,19 @@ class FaultyDisk : public Disk {
   bool lacks_new_renames_ = false;
   bool lacks_links_ = false;
 };
+
+// Does work(disk) in a process of its own, which dies at a step of it: false if that is not reached, and all is done.
+inline bool dies(uint64_t step, FaultyDisk::Fault death, const std::function<void(FaultyDisk&)>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FaultyDisk disk(step, death);
+    work(disk);
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : status == 0) << status;
+  return WIFSIGNALED(status);
+}
 
 }  // namespace onnxfs::testing
