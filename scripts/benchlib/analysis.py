@@ -31,7 +31,7 @@ def rows(bench):
     same, other = models.weights(bench.models, "b"), models.weights(bench.models, "c", 1 + 2 ** -10)
     size = os.path.getsize(model.path)
     for each in (model, same, other):
-        caches.warm(each.path)
+        caches.warm_anew(each.path)
         caches.require_warm(bench, each.path, 0, size)
     stats = [bench.onnxfs, "stats", model.path]
     yield from reading(bench, f"stats, {model.title}", size, stats, "cat", ["cat", model.path])
