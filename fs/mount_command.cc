@@ -62,12 +62,12 @@ int mount(const Arguments& arguments) {
   MountOptions options = MountOptions::parse(arguments.options);
   std::error_code ignored;  // Model::open says what is wrong with a path
   const bool is_folder = files::is_directory(arguments.model, ignored);
-  if (is_folder && !arguments.sidecar.empty())
+  const std::string& sidecar_given = arguments.sidecar.empty() ? options.sidecar : arguments.sidecar;
+  if (is_folder && !sidecar_given.empty())
     fail(EINVAL, "--sidecar is for one model, and {} is a folder", arguments.model);
   // Absolute, because a daemon leaves the folder that it was started in.
   const std::string path = is_folder ? files::canonical(arguments.model) : files::absolute(arguments.model);
-  const std::string folder =
-      arguments.sidecar.empty() ? sidecar_path(path) : files::absolute(arguments.sidecar).string();
+  const std::string folder = sidecar_given.empty() ? sidecar_path(path) : files::absolute(sidecar_given).string();
   // Before there is a mount point: most mistakes are in the model.
   const auto sidecar =
       is_folder ? nullptr : Sidecar::open(Model::open(path), folder, absolute_path(arguments.mount_point));

@@ -12,8 +12,8 @@ namespace onnxfs {
 
 namespace {
 
-// What the files look like, and whether they can be written.
-constexpr std::array<std::string_view, 3> own_values{"uid=", "gid=", "umask="};
+// What the files look like, whether they can be written, and where that goes.
+constexpr std::array<std::string_view, 4> own_values{"uid=", "gid=", "umask=", "sidecar="};
 constexpr std::array<std::string_view, 2> own_flags{"ro", "rw"};
 
 // Passed on: libfuse gives each to the kernel as a flag or takes it itself.
@@ -53,6 +53,11 @@ unsigned parse_number(std::string_view option, std::string_view text, int base, 
   return value;
 }
 
+std::string_view parse_folder(std::string_view option, std::string_view text) {
+  if (text.empty()) throw UsageError(fmt::format("-o {}: nothing is no folder", option));
+  return text;
+}
+
 std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> options;
   for (size_t begin = 0; begin <= list.size();) {
@@ -74,6 +79,7 @@ MountOptions MountOptions::parse(const std::vector<std::string>& lists) {
       if (option.starts_with("uid=")) result.uid = parse_number(option, value, 10, any_id);
       else if (option.starts_with("gid=")) result.gid = parse_number(option, value, 10, any_id);
       else if (option.starts_with("umask=")) result.umask = parse_number(option, value, 8, 0777);
+      else if (option.starts_with("sidecar=")) result.sidecar = parse_folder(option, value);
       else if (contains(own_flags, option)) result.read_only = option == "ro";
       else if (contains(fuse_flags, option) || has_prefix_of(fuse_values, option)) result.for_fuse.emplace_back(option);
       else if (!is_accepted(option)) throw UsageError(fmt::format("-o {}: there is no such option", option));

@@ -15,6 +15,7 @@ struct MountOptions {
   std::optional<gid_t> gid;
   std::optional<mode_t> umask;
   bool read_only = false;
+  std::string sidecar;                // empty: beside the model
   std::vector<std::string> for_fuse;  // what the kernel or libfuse has to know, as it was written
 
   // `lists` are comma-separated lists of options, in the order they were given; of one given twice the last counts.

@@ -93,8 +93,8 @@ _onnxfs_offer_mount_options() {
   local before= entry
   [[ $current == *,* ]] && before=${current%,*},
   compopt -o nospace 2>/dev/null
-  for entry in allow_other allow_root auto_unmount default_permissions ro rw uid= gid= umask= fsname= \
-    nosuid nodev noexec noatime; do
+  for entry in allow_other allow_root auto_unmount default_permissions ro rw uid= gid= umask= sidecar= \
+    fsname= nosuid nodev noexec noatime; do
     _onnxfs_offer_words "$before$entry"
   done
 }

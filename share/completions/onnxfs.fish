@@ -84,7 +84,7 @@ complete -c onnxfs -n '__onnxfs_is discard; and not __onnxfs_has 0' -a '(__onnxf
 
 complete -c onnxfs -n '__onnxfs_is mount' -s V -l version -d 'Print the version'
 complete -c onnxfs -n '__onnxfs_is mount' -s f -l foreground -d 'Stay in the foreground'
-complete -c onnxfs -n '__onnxfs_is mount' -s o -x -a 'allow_other allow_root auto_unmount default_permissions ro rw uid= gid= umask= fsname= nosuid nodev noexec noatime' -d 'Mount options'
+complete -c onnxfs -n '__onnxfs_is mount' -s o -x -a 'allow_other allow_root auto_unmount default_permissions ro rw uid= gid= umask= sidecar= fsname= nosuid nodev noexec noatime' -d 'Mount options'
 complete -c onnxfs -n '__onnxfs_is mount' -l sidecar -x -a '(__fish_complete_directories)' -d 'Folder that keeps the edits'
 
 complete -c onnxfs -n '__onnxfs_is umount unmount' -l commit -d 'Then write the edits into the model'

@@ -1,5 +1,6 @@
 """What -o means, and who may look into a mount."""
 
+import json
 import os
 import shutil
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from mounting import BINARY, Mount, mounts_at, one_line, refusal, run, tried, until
+from mounting import BINARY, Mount, mounts_at, one_line, onnxfs, refusal, run, tried, until
 from onnx_wire import FLOAT, graph, tensor, write_model
 
 root_only = pytest.mark.skipif(os.getuid() != 0, reason="needs to act as other users")
@@ -46,6 +47,14 @@ def test_accepted(mounted, options):
 @pytest.mark.parametrize("options", ["allow_other", "allow_other,default_permissions", "allow_root"])
 def test_accepted_from_root(mounted, options):
     assert mounted(options).bytes("dir/w") == b"12345678"
+
+
+def test_sidecar(mounted, model, tmp_path):
+    mount = mounted(f"sidecar={tmp_path / 'edits'},noatime")
+    mount.file("dir/w").write_bytes(b"ABCDEFGH")
+    assert json.loads((mount.path / ".onnxfs" / "status.json").read_bytes())["sidecar"] == str(tmp_path / "edits")
+    assert (tmp_path / "edits").is_dir() and not list(model.parent.glob("*.sidecar"))
+    assert "dir/w" in onnxfs("status", model, "--sidecar", tmp_path / "edits").stdout
 
 
 def test_several_o(model, tmp_path):

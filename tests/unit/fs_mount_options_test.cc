@@ -85,6 +85,17 @@ TEST(MountOptions, BadNumbersAreNamed) {
   EXPECT_ERROR(parse({"umask="}), EINVAL, "-o umask=: nothing is no octal mode");
 }
 
+TEST(MountOptions, SidecarIsAFolder) {
+  EXPECT_EQ(parse({"ro"}).sidecar, "");
+  const MountOptions options = parse({"sidecar=/var/edits/a=b,ro"});
+  EXPECT_EQ(options.sidecar, "/var/edits/a=b");
+  EXPECT_TRUE(options.read_only);
+  EXPECT_TRUE(options.for_fuse.empty());
+  EXPECT_EQ(MountOptions::known("sidecar=x,hard"), "sidecar=x");
+  EXPECT_ERROR(parse({"sidecar="}), EINVAL, "-o sidecar=: nothing is no folder");
+  EXPECT_ERROR(parse({"sidecar"}), EINVAL, "-o sidecar: there is no such option");
+}
+
 TEST(MountOptions, WhatIsNotKnownCanBeLeftOut) {
   EXPECT_EQ(MountOptions::known("ro,no_such_option,uid=1,vers=3,allow_other,x-a=1,fsname=a,noauto,allow_othe"),
             "ro,uid=1,allow_other,x-a=1,fsname=a,noauto");
