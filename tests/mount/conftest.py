@@ -61,7 +61,7 @@ def program():
 def pytest_runtest_protocol(item):
     """A test over its limit fails. Its daemons are killed first: a read from one that hangs takes no other signal."""
     marker = item.get_closest_marker("limit")
-    seconds = marker.args[0] if marker else LIMIT_SECONDS
+    seconds = (marker.args[0] if marker else LIMIT_SECONDS) * mounting.SLOWNESS
 
     expired = []
 

@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BINARY = os.path.abspath(os.environ.get("ONNXFS") or REPOSITORY / "build" / "fs" / "onnxfs")
 
 LIVE = set()   # mounts whose daemon nobody has waited for
+SLOWNESS = float(os.environ.get("ONNXFS_TEST_SLOWNESS", "1"))  # of a program under sanitizers; stretches all limits
 PATIENCE = 10  # seconds for what should take milliseconds
 
 
@@ -30,7 +31,7 @@ def adopt_orphans():
 
 def until(condition, what, seconds=PATIENCE):
     """Polls until `condition()` is true and returns what it gave."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds * SLOWNESS
     while True:
         result = condition()
         if result:
@@ -42,7 +43,7 @@ def until(condition, what, seconds=PATIENCE):
 def run(*argv, timeout=20, **how):
     """A finished process with its output as text. Fails if the output stays open: a daemon must let go of it."""
     return subprocess.run([os.fspath(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="surrogateescape", timeout=timeout, **how)
+                          stderr=subprocess.PIPE, text=True, errors="surrogateescape", timeout=timeout * SLOWNESS, **how)
 
 
 def onnxfs(*argv, **how):
@@ -53,7 +54,7 @@ def on_terminal(width, *words):
     """The lines of an onnxfs command on a terminal of so many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
-    subprocess.run([BINARY, *words], stdout=theirs, check=True, timeout=20)
+    subprocess.run([BINARY, *words], stdout=theirs, check=True, timeout=20 * SLOWNESS)
     os.close(theirs)
     printed = b""
     try:
@@ -71,7 +72,7 @@ def run_alone(program, *words, seconds):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                errors="replace")
     try:
-        told, _ = process.communicate(timeout=seconds)
+        told, _ = process.communicate(timeout=seconds * SLOWNESS)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGINT)  # it unmounts
         told, _ = process.communicate(timeout=20)
