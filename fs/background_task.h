@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <thread>
+
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -22,7 +22,7 @@ class BackgroundTask {
   // Waits for what is being done; what was asked for since is not done.
   ~BackgroundTask() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ending_ = true;
     }
     asked_or_ending_.notify_one();
@@ -31,7 +31,7 @@ class BackgroundTask {
 
   void ask() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (asked_) return;
       asked_ = true;
     }
@@ -42,10 +42,12 @@ class BackgroundTask {
   void run() {
     for (;;) {
       {
-        std::unique_lock lock(mutex_);
-        const auto is_time = [this] { return asked_ || ending_; };
-        if (interval_) asked_or_ending_.wait_for(lock, *interval_, is_time);
-        else asked_or_ending_.wait(lock, is_time);
+        const MutexLock lock(mutex_);
+        const auto begin = std::chrono::steady_clock::now();
+        while (!asked_ && !ending_) {
+          if (!interval_) asked_or_ending_.wait(mutex_);
+          else if (!asked_or_ending_.wait_until(mutex_, begin + *interval_)) break;
+        }
         if (ending_) return;
         asked_ = false;
       }
@@ -55,10 +57,10 @@ class BackgroundTask {
 
   std::function<void()> work_;
   const std::optional<std::chrono::milliseconds> interval_;
-  std::mutex mutex_;
-  std::condition_variable asked_or_ending_;
-  bool asked_ = false;
-  bool ending_ = false;
+  Mutex mutex_;
+  Condition asked_or_ending_;
+  bool asked_ ONNXFS_GUARDED_BY(mutex_) = false;
+  bool ending_ ONNXFS_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last, since it uses the others
 };
 

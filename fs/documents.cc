@@ -41,7 +41,7 @@ uint64_t Documents::size(Document wanted) const {
   try {
     if (is_momentary(wanted)) return make(wanted).size();
     Made& made = made_[static_cast<size_t>(wanted)];
-    const std::lock_guard lock(made.mutex);
+    const MutexLock lock(made.mutex);
     if (!made.size || is_outdated(made, wanted)) make_current(made, wanted);
     return *made.size;
   } catch (const Error&) {
@@ -54,7 +54,7 @@ uint64_t Documents::size(Document wanted) const {
 std::shared_ptr<const Rope> Documents::content(Document wanted) const {
   if (is_momentary(wanted)) return std::make_shared<const Rope>(make(wanted));
   Made& made = made_[static_cast<size_t>(wanted)];
-  const std::lock_guard lock(made.mutex);
+  const MutexLock lock(made.mutex);
   std::shared_ptr<const Rope> content = made.content.lock();
   return content && !is_outdated(made, wanted) ? content : make_current(made, wanted);
 }

@@ -3,10 +3,10 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/bytes/mutex.h"
 #include "core/bytes/rope.h"
 #include "core/sidecar/sidecar.h"
 #include "core/views/digest_cache.h"
@@ -41,15 +41,15 @@ class Documents {
 
  private:
   struct Made {
-    std::mutex mutex;
-    uint64_t version = 0;  // of the edits
-    std::optional<uint64_t> size;
-    std::weak_ptr<const Rope> content;  // while someone has it open
+    Mutex mutex;
+    uint64_t version ONNXFS_GUARDED_BY(mutex) = 0;  // of the edits
+    std::optional<uint64_t> size ONNXFS_GUARDED_BY(mutex);
+    std::weak_ptr<const Rope> content ONNXFS_GUARDED_BY(mutex);  // while someone has it open
   };
 
-  bool is_outdated(const Made& made, Document document) const;
+  bool is_outdated(const Made& made, Document document) const ONNXFS_REQUIRES(made.mutex);
   Rope make(Document document) const;
-  std::shared_ptr<const Rope> make_current(Made& made, Document document) const;
+  std::shared_ptr<const Rope> make_current(Made& made, Document document) const ONNXFS_REQUIRES(made.mutex);
 
   std::shared_ptr<Sidecar> sidecar_;
   const Tree& tree_;

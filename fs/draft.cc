@@ -17,7 +17,7 @@ Draft::~Draft() {
 // `end` is how large the content has to be let for a change.
 template <typename Change>
 bool Draft::change(uint64_t end, Change change) {
-  const std::lock_guard lock(changing_);
+  const MutexLock lock(changing_);
   if (finished_) return false;
   if (end > most_) {
     refused_ = true;
@@ -42,7 +42,7 @@ bool Draft::resize(uint64_t size) {
 }
 
 bool Draft::restart() {
-  const std::lock_guard lock(changing_);
+  const MutexLock lock(changing_);
   if (finished_) return false;
   stage_->resize(0);
   refused_ = false;
@@ -50,7 +50,7 @@ bool Draft::restart() {
 }
 
 void Draft::finish(const std::function<void(const Stage&)>& take_effect) {
-  const std::lock_guard lock(changing_);
+  const MutexLock lock(changing_);
   if (finished_) return;
   if (refused_) fail(EINVAL, "a write into the file was refused, so it stays as it was");
   take_effect(*stage_);
@@ -59,14 +59,14 @@ void Draft::finish(const std::function<void(const Stage&)>& take_effect) {
 
 std::shared_ptr<Draft> Drafts::find(uint64_t inode) const {
   if (count_.load(std::memory_order_acquire) == 0) return nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = drafts_.find(inode);
   return found == drafts_.end() ? nullptr : found->second.lock();
 }
 
 std::shared_ptr<Draft> Drafts::find_or_make(uint64_t inode, const std::function<std::shared_ptr<Draft>()>& make) {
   std::shared_ptr<Draft> draft;  // ends after the lock, as below
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto found = drafts_.find(inode); found != drafts_.end()) {
     draft = found->second.lock();
     if (draft != nullptr && !draft->finished()) return draft;
@@ -79,7 +79,7 @@ std::shared_ptr<Draft> Drafts::find_or_make(uint64_t inode, const std::function<
 
 void Drafts::forget(uint64_t inode) {
   std::shared_ptr<Draft> draft;  // ends after the lock, which its end would take
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = drafts_.find(inode);
   if (found == drafts_.end()) return;
   draft = found->second.lock();

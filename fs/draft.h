@@ -3,9 +3,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "core/bytes/mutex.h"
 #include "core/sidecar/sidecar.h"
 
 namespace onnxfs {
@@ -46,8 +46,8 @@ class Draft {
   std::shared_ptr<Stage> stage_;
   uint64_t most_;
   std::function<void()> dropped_;
-  std::mutex changing_;
-  bool refused_ = false;
+  Mutex changing_;
+  bool refused_ ONNXFS_GUARDED_BY(changing_) = false;
   std::atomic<bool> finished_ = false;
 };
 
@@ -65,8 +65,8 @@ class Drafts {
   void forget(uint64_t inode);
 
  private:
-  mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, std::weak_ptr<Draft>> drafts_;
+  mutable Mutex mutex_;
+  std::unordered_map<uint64_t, std::weak_ptr<Draft>> drafts_ ONNXFS_GUARDED_BY(mutex_);
   std::atomic<size_t> count_ = 0;  // so that nobody waits to learn that there is none
 };
 

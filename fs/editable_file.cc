@@ -11,7 +11,7 @@ EditableFile::EditableFile(std::unique_ptr<Editable> target, Surroundings surrou
 
 std::shared_ptr<Draft> EditableFile::draft() const {
   if (!writable) return nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return joined_ && !joined_->finished() ? joined_ : nullptr;
 }
 
@@ -30,7 +30,7 @@ std::shared_ptr<Draft> EditableFile::join_draft(bool with_content) {
                                      dropped();
                                    });
   });
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return joined_ = std::move(draft);
 }
 

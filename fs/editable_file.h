@@ -3,8 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "core/bytes/mutex.h"
 #include "fs/draft.h"
 #include "fs/editable.h"
 #include "fs/filesystem.h"
@@ -48,8 +48,8 @@ class EditableFile final : public OpenFile {
 
   std::unique_ptr<Editable> target_;
   Surroundings around_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<Draft> joined_;         // that was begun or written through this file
+  mutable Mutex mutex_;
+  std::shared_ptr<Draft> joined_ ONNXFS_GUARDED_BY(mutex_);  // that was begun or written through this file
   std::atomic<bool> is_flushed_ = false;  // so that a draft of it, when it takes effect, is to be made durable too
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "core/bytes/mutex.h"
 #include "fs/filesystem.h"
 
 namespace onnxfs {
@@ -16,26 +16,26 @@ class FileHandles {
   // Before the kernel is told of it, since it may be released as soon as that is.
   OpenFile* add(std::unique_ptr<OpenFile> file) {
     OpenFile* const handle = file.get();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     files_.emplace(handle, std::move(file));
     return handle;
   }
 
   std::unique_ptr<OpenFile> take(OpenFile* handle) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto node = files_.extract(handle);
     return node.empty() ? nullptr : std::move(node.mapped());
   }
 
   void clear() {
     std::unordered_map<OpenFile*, std::unique_ptr<OpenFile>> files;  // end after the lock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     files.swap(files_);
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<OpenFile*, std::unique_ptr<OpenFile>> files_;
+  Mutex mutex_;
+  std::unordered_map<OpenFile*, std::unique_ptr<OpenFile>> files_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace onnxfs

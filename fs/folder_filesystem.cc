@@ -239,7 +239,7 @@ void FolderFilesystem::tidy() noexcept {
 }
 
 std::vector<std::pair<uint32_t, std::shared_ptr<FolderFilesystem::Slot>>> FolderFilesystem::all_slots() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> slots;
   for (const auto& [number, used] : slots_) slots.emplace_back(number, used.slot);
   return slots;
@@ -248,7 +248,7 @@ std::vector<std::pair<uint32_t, std::shared_ptr<FolderFilesystem::Slot>>> Folder
 std::vector<FolderFilesystem::Opened> FolderFilesystem::all_open() const {
   std::vector<Opened> result;
   for (const auto& [number, slot] : all_slots()) {
-    const std::lock_guard lock(slot->opening);
+    const MutexLock lock(slot->opening);
     if (slot->filesystem) result.push_back({number, slot->filesystem});
   }
   return result;
@@ -271,8 +271,9 @@ Filesystem::Watcher FolderFilesystem::watcher_of(uint32_t number) const {
 std::vector<std::string> FolderFilesystem::scratch_files() const {
   std::vector<std::string> paths;
   for (const auto& [number, slot] : all_slots()) {
-    const std::unique_lock lock(slot->opening, std::try_to_lock);
-    if (!lock || !slot->filesystem) continue;
+    if (!slot->opening.try_lock()) continue;
+    const MutexLock lock(slot->opening, std::adopt_lock);
+    if (!slot->filesystem) continue;
     for (const std::string& path : slot->filesystem->scratch_files()) {
       paths.push_back(members_.member(number).path + "/" + path);
     }
@@ -284,7 +285,7 @@ std::vector<std::string> FolderFilesystem::scratch_files() const {
 std::shared_ptr<Filesystem> FolderFilesystem::opened(const FolderMember& model) const {
   if (model.kind != FolderMember::Kind::model) fail(ENOENT, "there is no such file in {}", model.path);
   const std::shared_ptr<Slot> slot = slot_of(model.number);
-  const std::lock_guard lock(slot->opening);
+  const MutexLock lock(slot->opening);
   if (slot->filesystem) return slot->filesystem;
   const std::string path = members_.absolute_path(model);
   try {
@@ -305,7 +306,7 @@ std::shared_ptr<Filesystem> FolderFilesystem::opened(const FolderMember& model) 
 }
 
 std::shared_ptr<FolderFilesystem::Slot> FolderFilesystem::slot_of(uint32_t number) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto found = slots_.find(number); found != slots_.end()) {
     recently_used_.splice(recently_used_.begin(), recently_used_, found->second.place);
     found->second.at = limits_.now();
@@ -322,7 +323,7 @@ std::shared_ptr<FolderFilesystem::Slot> FolderFilesystem::slot_of(uint32_t numbe
 void FolderFilesystem::note_opened(uint32_t number, const Filesystem& filesystem) const {
   std::optional<std::vector<uint32_t>> doubted;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto before = dropped_.find(number); before != dropped_.end()) {
       doubted = std::move(before->second);
       dropped_.erase(before);
@@ -338,40 +339,41 @@ void FolderFilesystem::note_opened(uint32_t number, const Filesystem& filesystem
   filesystem.doubt(filesystem.edited());
 }
 
-// With the lock held, as for what follows.
-bool FolderFilesystem::is_in_use(uint32_t number) const {
-  const std::shared_ptr<Slot>& slot = slots_.at(number).slot;
-  return slot.use_count() > 1 ||
-         (slot->filesystem && (slot->filesystem.use_count() > 1 || !slot->filesystem->is_at_rest()));
-}
-
 // The one whose use is longest ago, of those that nobody is using: its edits are on disk, and what a program has open
 // or is about to rename would be lost. False when there is none, or only such as were used after `time`.
 bool FolderFilesystem::drop_one(FolderLimits::Clock::time_point time) const {
   for (auto number = recently_used_.end(); number != recently_used_.begin();) {
     if (slots_.at(*--number).at > time) return false;
-    if (is_in_use(*number)) continue;
-    drop(number);
-    return true;
+    if (drop_unless_in_use(number)) return true;
   }
   return false;
 }
 
 // It ends while the lock is held, since then nobody can begin to use it, nor open it again before it let go of what it
 // has locked.
-void FolderFilesystem::drop(std::list<uint32_t>::iterator number) const {
+bool FolderFilesystem::drop_unless_in_use(std::list<uint32_t>::iterator number) const {
   const auto used = slots_.find(*number);
-  const Slot& slot = *used->second.slot;
-  if (slot.filesystem) dropped_.insert_or_assign(*number, slot.filesystem->edited());
+  const std::shared_ptr<Slot>& slot = used->second.slot;
+  if (slot.use_count() > 1) return false;
+  {
+    // Nobody has the slot, so its lock is free; taking it makes seen what the last who had it did.
+    if (!slot->opening.try_lock()) return false;
+    const MutexLock lock(slot->opening, std::adopt_lock);
+    if (slot->filesystem) {
+      if (slot->filesystem.use_count() > 1 || !slot->filesystem->is_at_rest()) return false;
+      dropped_.insert_or_assign(*number, slot->filesystem->edited());
+    }
+  }
   memory_ -= used->second.memory;
   slots_.erase(used);
   recently_used_.erase(number);
+  return true;
 }
 
 void FolderFilesystem::let_go() noexcept {
   bool any = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto long_ago = limits_.now() - limits_.unused;
     while (drop_one(long_ago)) any = true;
   }

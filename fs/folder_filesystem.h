@@ -4,10 +4,10 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "core/bytes/mutex.h"
 #include "fs/filesystem.h"
 #include "fs/folder_members.h"
 
@@ -64,10 +64,11 @@ class FolderFilesystem final : public Filesystem {
   void watch(Watcher watcher) override;
 
  private:
-  // A model's mount, and the lock that keeps two requests from opening it at once.
+  // A model's mount, and the lock that keeps two requests from opening it at once: held for as long as that takes, and
+  // taken before mutex_.
   struct Slot {
-    std::mutex opening;
-    std::shared_ptr<Filesystem> filesystem;
+    Mutex opening;
+    std::shared_ptr<Filesystem> filesystem ONNXFS_GUARDED_BY(opening);
   };
 
   Entry entry_of(const FolderMember& member) const;
@@ -78,9 +79,9 @@ class FolderFilesystem final : public Filesystem {
   std::vector<std::pair<uint32_t, std::shared_ptr<Slot>>> all_slots() const;  // by the member's number
   void note_opened(uint32_t number, const Filesystem& filesystem) const;
   Watcher watcher_of(uint32_t number) const;
-  bool is_in_use(uint32_t number) const;
-  bool drop_one(FolderLimits::Clock::time_point time = FolderLimits::Clock::time_point::max()) const;
-  void drop(std::list<uint32_t>::iterator number) const;
+  bool drop_one(FolderLimits::Clock::time_point time = FolderLimits::Clock::time_point::max()) const
+      ONNXFS_REQUIRES(mutex_);
+  bool drop_unless_in_use(std::list<uint32_t>::iterator number) const ONNXFS_REQUIRES(mutex_);
   struct Opened {
     uint32_t number;
     std::shared_ptr<Filesystem> filesystem;
@@ -97,17 +98,18 @@ class FolderFilesystem final : public Filesystem {
   const FolderLimits limits_;
   Watcher watcher_;
 
-  mutable std::mutex mutex_;                   // guards what follows
-  mutable std::list<uint32_t> recently_used_;  // the latest first
+  mutable Mutex mutex_;
+  mutable std::list<uint32_t> recently_used_ ONNXFS_GUARDED_BY(mutex_);  // the latest first
   struct Used {
     std::shared_ptr<Slot> slot;
     std::list<uint32_t>::iterator place;
     FolderLimits::Clock::time_point at;  // when it was last asked for
     uint64_t memory = 0;
   };
-  mutable std::unordered_map<uint32_t, Used> slots_;
-  mutable uint64_t memory_ = 0;                                          // of all that are open
-  mutable std::unordered_map<uint32_t, std::vector<uint32_t>> dropped_;  // what had edits in each, when it was
+  mutable std::unordered_map<uint32_t, Used> slots_ ONNXFS_GUARDED_BY(mutex_);
+  mutable uint64_t memory_ ONNXFS_GUARDED_BY(mutex_) = 0;  // of all that are open
+  // What had edits in each, when it was.
+  mutable std::unordered_map<uint32_t, std::vector<uint32_t>> dropped_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace onnxfs

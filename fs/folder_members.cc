@@ -33,7 +33,7 @@ FolderMembers::FolderMembers(const std::string& folder, const std::string& mount
 }
 
 const FolderMember& FolderMembers::member(uint32_t number) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = members_.find(number);
   if (found == members_.end()) fail(ENOENT, "there is no member {}", number);
   return *found->second;
@@ -42,7 +42,7 @@ const FolderMember& FolderMembers::member(uint32_t number) const {
 const FolderMember* FolderMembers::find(const FolderMember& folder, std::string_view name) {
   const auto found = look(open_folder(folder).get(), folder, name);
   if (!found) return nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return add(folder, *found);
 }
 
@@ -54,7 +54,7 @@ std::vector<const FolderMember*> FolderMembers::list(const FolderMember& folder)
   while (const dirent* entry = ::readdir(stream.get())) {
     if (auto found = look(fd.get(), folder, entry->d_name)) all.push_back(std::move(*found));
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::unordered_set<const FolderMember*> present;
   for (const Found& found : all) present.insert(add(folder, found));
   std::vector<const FolderMember*> result = children_[folder.number].in_order;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "core/bytes/file_source.h"
+#include "core/bytes/mutex.h"
 #include "core/bytes/unique_fd.h"
 
 namespace onnxfs {
@@ -75,14 +75,14 @@ class FolderMembers {
   };
   std::optional<Found> look(int folder_fd, const FolderMember& folder, std::string_view name) const;
 
-  const FolderMember* add(const FolderMember& folder, const Found& found);  // with the lock held
+  const FolderMember* add(const FolderMember& folder, const Found& found) ONNXFS_REQUIRES(mutex_);
 
   std::string folder_;
   std::string hidden_;  // the path of the mount point in it, or ""
   UniqueFd fd_;
-  mutable std::mutex mutex_;  // guards what follows
-  std::unordered_map<uint32_t, std::unique_ptr<FolderMember>> members_;
-  std::unordered_map<uint32_t, Children> children_;  // by the folder's number
+  mutable Mutex mutex_;
+  std::unordered_map<uint32_t, std::unique_ptr<FolderMember>> members_ ONNXFS_GUARDED_BY(mutex_);
+  std::unordered_map<uint32_t, Children> children_ ONNXFS_GUARDED_BY(mutex_);  // by the folder's number
 };
 
 }  // namespace onnxfs

@@ -1,10 +1,10 @@
 #include "fs/fuse_operations.h"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <vector>
 
+#include "core/bytes/mutex.h"
 #include "fs/fuse_answer.h"
 #include "fs/invalidator.h"
 
@@ -12,8 +12,8 @@ namespace onnxfs {
 
 void log_once(const Error& error) {
   constexpr size_t most_remembered = 1000;
-  static std::mutex mutex;
-  static std::set<std::string> logged;
+  static Mutex mutex;
+  static std::set<std::string> logged ONNXFS_GUARDED_BY(mutex);
   switch (error.code()) {
     case ENOENT:  // what programs ask and do every day
     case ENODATA:
@@ -23,7 +23,7 @@ void log_once(const Error& error) {
     case EBADF: return;
     default: break;
   }
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (logged.size() >= most_remembered) logged.clear();
   if (logged.insert(error.what()).second) spdlog::warn("{}", error.what());
 }

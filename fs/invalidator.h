@@ -2,9 +2,9 @@
 
 #include <fuse_lowlevel.h>
 
-#include <mutex>
 #include <unordered_set>
 
+#include "core/bytes/mutex.h"
 #include "fs/background_task.h"
 
 namespace onnxfs {
@@ -28,7 +28,7 @@ class Invalidator {
 
   void add(uint64_t inode) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       inodes_.insert(inode);
     }
     task_.ask();
@@ -38,15 +38,15 @@ class Invalidator {
   void run() {
     std::unordered_set<uint64_t> inodes;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       inodes.swap(inodes_);
     }
     for (const uint64_t inode : inodes) forget_attributes(session_, inode);
   }
 
   fuse_session* session_;
-  std::mutex mutex_;
-  std::unordered_set<uint64_t> inodes_;
+  Mutex mutex_;
+  std::unordered_set<uint64_t> inodes_ ONNXFS_GUARDED_BY(mutex_);
   BackgroundTask task_;  // last, since it uses the others
 };
 

@@ -10,7 +10,7 @@ LiveFiles::LiveFiles(std::shared_ptr<Sidecar> sidecar, const LiveTree& tree)
     : sidecar_(std::move(sidecar)), tree_(tree), made_(tree.files().size()) {}
 
 Rope LiveFiles::content(uint32_t number) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Made& made = made_[number];
   const uint64_t version = this->version();  // what is edited while it is made is for the next time
   if (made.version == version) return made.content;
@@ -23,7 +23,7 @@ Rope LiveFiles::content(uint32_t number) const {
 }
 
 timespec LiveFiles::changed_at() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint64_t version = this->version();
   if (changed_version_ == version) return changed_at_;
   const auto later = [](const timespec& a, const timespec& b) {

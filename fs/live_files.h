@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "core/bytes/mutex.h"
 #include "core/sidecar/sidecar.h"
 #include "fs/live_tree.h"
 
@@ -32,10 +32,10 @@ class LiveFiles {
 
   std::shared_ptr<Sidecar> sidecar_;
   const LiveTree& tree_;
-  mutable std::mutex mutex_;
-  mutable std::vector<Made> made_;  // by file
-  mutable std::optional<uint64_t> changed_version_;
-  mutable timespec changed_at_ = {};
+  mutable Mutex mutex_;
+  mutable std::vector<Made> made_ ONNXFS_GUARDED_BY(mutex_);  // by file
+  mutable std::optional<uint64_t> changed_version_ ONNXFS_GUARDED_BY(mutex_);
+  mutable timespec changed_at_ ONNXFS_GUARDED_BY(mutex_) = {};
 };
 
 }  // namespace onnxfs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "core/bytes/unique_fd.h"
 #include "core/sidecar/sidecar.h"

@@ -18,12 +18,12 @@ ScratchFile::ScratchFile(uint64_t id, std::shared_ptr<Stage> stage, Attributes a
 }
 
 ScratchFile::Attributes ScratchFile::attributes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return attributes_;
 }
 
 void ScratchFile::change_attributes(const Filesystem::AttributeChange& change) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   attributes_.mode = change.mode.value_or(attributes_.mode) & permission_bits;
   attributes_.uid = change.uid.value_or(attributes_.uid);
   attributes_.gid = change.gid.value_or(attributes_.gid);
@@ -31,7 +31,7 @@ void ScratchFile::change_attributes(const Filesystem::AttributeChange& change) {
 }
 
 void ScratchFile::become(std::unique_ptr<Editable> target, std::function<void()> changed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   target->replace(*stage_);
   stage_.reset();
   became_ = std::move(target);
@@ -39,12 +39,12 @@ void ScratchFile::become(std::unique_ptr<Editable> target, std::function<void()>
 }
 
 Rope ScratchFile::content() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stage_ ? stage_->content() : became_->content();
 }
 
 void ScratchFile::write(uint64_t offset, std::span<const std::byte> bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stage_) return stage_->write(offset, bytes);
   if (!became_->takes_patches()) fail(ESTALE, "the file was renamed over one that is only replaced as a whole");
   became_->patch(offset, bytes);
@@ -52,7 +52,7 @@ void ScratchFile::write(uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 void ScratchFile::resize(uint64_t size) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stage_) return stage_->resize(size);
   if (size != became_->content().size()) fail(EINVAL, "the file was renamed over one that keeps its size");
 }

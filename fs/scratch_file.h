@@ -5,8 +5,8 @@
 #include <ctime>
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "core/bytes/mutex.h"
 #include "core/sidecar/sidecar.h"
 #include "fs/editable.h"
 #include "fs/filesystem.h"
@@ -41,11 +41,11 @@ class ScratchFile {
 
  private:
   const uint64_t id_;
-  mutable std::mutex mutex_;      // guards what follows
-  std::shared_ptr<Stage> stage_;  // null once it has become another file
-  std::unique_ptr<Editable> became_;
-  std::function<void()> changed_;
-  Attributes attributes_;
+  mutable Mutex mutex_;
+  std::shared_ptr<Stage> stage_ ONNXFS_GUARDED_BY(mutex_);  // null once it has become another file
+  std::unique_ptr<Editable> became_ ONNXFS_GUARDED_BY(mutex_);
+  std::function<void()> changed_ ONNXFS_GUARDED_BY(mutex_);
+  Attributes attributes_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 // One of them that was opened.

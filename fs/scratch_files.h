@@ -2,12 +2,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/bytes/mutex.h"
 #include "fs/scratch_file.h"
 
 namespace onnxfs {
@@ -42,10 +42,10 @@ class ScratchFiles {
  private:
   using InFolder = std::pair<uint64_t, std::string>;
 
-  mutable std::mutex mutex_;
-  std::map<InFolder, FilePtr, std::less<>> names_;
-  std::map<uint64_t, std::weak_ptr<ScratchFile>> ids_;
-  uint64_t last_id_ = 0;
+  mutable Mutex mutex_;
+  std::map<InFolder, FilePtr, std::less<>> names_ ONNXFS_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::weak_ptr<ScratchFile>> ids_ ONNXFS_GUARDED_BY(mutex_);
+  uint64_t last_id_ ONNXFS_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace onnxfs

@@ -2,8 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
+
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -14,7 +15,7 @@ class StaleInodes {
  public:
   // Whether the kernel is to be told.
   bool mark(uint64_t inode) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     bool& told = told_[inode];
     const bool is_to_be_told = !told;
     told = true;
@@ -25,23 +26,23 @@ class StaleInodes {
   // The kernel reads it, through what was opened before.
   void note_read(uint64_t inode) {
     if (count_.load(std::memory_order_acquire) == 0) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto marked = told_.find(inode); marked != told_.end()) marked->second = false;
   }
 
   // It is opened. Whether it was marked; it is not any more.
   bool take(uint64_t inode) {
     if (count_.load(std::memory_order_acquire) == 0) return false;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool was_marked = told_.erase(inode) != 0;
     count_.store(told_.size(), std::memory_order_release);
     return was_marked;
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<uint64_t, bool> told_;  // the marked ones: whether the kernel knows
-  std::atomic<size_t> count_ = 0;            // so that nobody waits to learn that there is none
+  Mutex mutex_;
+  std::unordered_map<uint64_t, bool> told_ ONNXFS_GUARDED_BY(mutex_);  // the marked ones: whether the kernel knows
+  std::atomic<size_t> count_ = 0;  // so that nobody waits to learn that there is none
 };
 
 }  // namespace onnxfs

@@ -34,12 +34,12 @@ uint64_t TensorViews::size_of_strings(uint32_t index, Facet facet) const {
   const uint64_t version = sidecar_->edits().version(index);
   const uint64_t key = uint64_t{index} << 8 | static_cast<uint8_t>(facet);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = strings_.find(key);
     if (known != strings_.end() && known->second.version == version) return known->second.size;
   }
   const uint64_t size = content(index, facet).size();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   strings_.insert_or_assign(key, Measured{version, size});
   return size;
 }

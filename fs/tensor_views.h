@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "core/bytes/mutex.h"
 #include "core/sidecar/sidecar.h"
 #include "core/views/digest_cache.h"
 #include "fs/layout.h"
@@ -36,8 +36,8 @@ class TensorViews {
 
   std::shared_ptr<Sidecar> sidecar_;
   std::shared_ptr<DigestCache> digests_ = std::make_shared<DigestCache>();
-  mutable std::mutex mutex_;
-  mutable std::unordered_map<uint64_t, Measured> strings_;  // by tensor and facet
+  mutable Mutex mutex_;
+  mutable std::unordered_map<uint64_t, Measured> strings_ ONNXFS_GUARDED_BY(mutex_);  // by tensor and facet
 };
 
 }  // namespace onnxfs

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <utility>
 
+#include "core/bytes/mutex.h"
 #include "fs/filesystem.h"
 
 namespace onnxfs {
@@ -16,7 +16,7 @@ class VersionedFile final : public OpenFile {
       : version_(std::move(version)), make_(std::move(make)), made_of_(version_()), content_(make_()) {}
 
   Rope content() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const uint64_t now = version_(); now != made_of_) {
       content_ = make_();
       made_of_ = now;
@@ -27,9 +27,9 @@ class VersionedFile final : public OpenFile {
  private:
   std::function<uint64_t()> version_;
   std::function<Rope()> make_;
-  mutable std::mutex mutex_;  // guards what follows
-  mutable uint64_t made_of_;
-  mutable Rope content_;
+  mutable Mutex mutex_;
+  mutable uint64_t made_of_ ONNXFS_GUARDED_BY(mutex_);
+  mutable Rope content_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace onnxfs

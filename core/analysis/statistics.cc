@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <mutex>
 
 #include "core/analysis/shares.h"
 #include "core/analysis/statistics_collector.h"
 #include "core/analysis/string_cursor.h"
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -30,13 +30,14 @@ class Reading {
     try {
       results_[share] = statistics_of_range(shares_[share], scratch, workers);
     } catch (const Error& error) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       failed_ = true;
       if (!error_) error_ = error;
     }
   }
 
   std::variant<Statistics, Error> take() {
+    const MutexLock lock(mutex_);
     if (error_) return *std::move(error_);
     Statistics all;
     for (const Statistics& result : results_) all.add(result);
@@ -64,8 +65,8 @@ class Reading {
   const Shares shares_;
   std::vector<Statistics> results_;
   std::atomic<bool> failed_ = false;
-  std::mutex mutex_;
-  std::optional<Error> error_;
+  Mutex mutex_;
+  std::optional<Error> error_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -19,25 +19,26 @@ Workers::Workers(size_t threads) {
 
 Workers::~Workers() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_ending_ = true;
   }
   begun_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::take_part(std::unique_lock<std::mutex>& lock, Scratch& scratch) {
+void Workers::take_part(Scratch& scratch) {
   while (next_ < count_) {
     const size_t index = next_++;
+    const Work& work = *work_;
     ++running_;
-    lock.unlock();
+    mutex_.unlock();
     std::exception_ptr failure;
     try {
-      (*work_)(index, scratch);
+      work(index, scratch);
     } catch (...) {
       failure = std::current_exception();
     }
-    lock.lock();
+    mutex_.lock();
     --running_;
     if (!failure) continue;
     if (!failure_) failure_ = failure;
@@ -48,11 +49,11 @@ void Workers::take_part(std::unique_lock<std::mutex>& lock, Scratch& scratch) {
 
 void Workers::serve() {
   Scratch scratch;
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (true) {
-    begun_.wait(lock, [this] { return is_ending_ || next_ < count_; });
+    while (!is_ending_ && next_ >= count_) begun_.wait(mutex_);
     if (is_ending_) return;
-    take_part(lock, scratch);
+    take_part(scratch);
   }
 }
 
@@ -61,13 +62,13 @@ void Workers::run(size_t count, const Work& work) {
     for (size_t i = 0; i < count; ++i) work(i, own_scratch_);
     return;
   }
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   work_ = &work;
   next_ = 0;
   count_ = count;
   begun_.notify_all();
-  take_part(lock, own_scratch_);
-  done_.wait(lock, [this] { return running_ == 0; });
+  take_part(own_scratch_);
+  while (running_ != 0) done_.wait(mutex_);
   work_ = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }

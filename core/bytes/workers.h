@@ -1,15 +1,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -56,19 +56,19 @@ class Workers {
 
  private:
   void serve();
-  void take_part(std::unique_lock<std::mutex>& lock, Scratch& scratch);
+  void take_part(Scratch& scratch) ONNXFS_REQUIRES(mutex_);
 
   const std::thread::id owner_ = std::this_thread::get_id();
   std::atomic<uint64_t> advanced_ = 0;
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable begun_, done_;
-  const Work* work_ = nullptr;
-  size_t next_ = 0;
-  size_t count_ = 0;
-  size_t running_ = 0;
-  std::exception_ptr failure_;
-  bool is_ending_ = false;
+  Mutex mutex_;
+  Condition begun_, done_;
+  const Work* work_ ONNXFS_GUARDED_BY(mutex_) = nullptr;  // stays while any part of it runs
+  size_t next_ ONNXFS_GUARDED_BY(mutex_) = 0;
+  size_t count_ ONNXFS_GUARDED_BY(mutex_) = 0;
+  size_t running_ ONNXFS_GUARDED_BY(mutex_) = 0;
+  std::exception_ptr failure_ ONNXFS_GUARDED_BY(mutex_);
+  bool is_ending_ ONNXFS_GUARDED_BY(mutex_) = false;
 
   Scratch own_scratch_;
   std::vector<std::thread> threads_;

@@ -1,18 +1,16 @@
 #include "core/onnx/edit.h"
 
-#include <mutex>
-
 namespace onnxfs {
 
 TensorEditPtr EditTable::find(uint32_t tensor) const {
   if (version() == 0) return nullptr;
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const auto slot = slots_.find(tensor);
   return slot == slots_.end() ? nullptr : slot->second.edit;
 }
 
 Edits EditTable::snapshot() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   Edits edits;
   for (const auto& [tensor, slot] : slots_) {
     if (slot.edit) edits.emplace(tensor, slot.edit);
@@ -21,7 +19,7 @@ Edits EditTable::snapshot() const {
 }
 
 size_t EditTable::size() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   size_t count = 0;
   for (const auto& [tensor, slot] : slots_) count += slot.edit != nullptr;
   return count;
@@ -29,13 +27,13 @@ size_t EditTable::size() const {
 
 uint64_t EditTable::version(uint32_t tensor) const {
   if (version() == 0) return 0;
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const auto slot = slots_.find(tensor);
   return slot == slots_.end() ? 0 : slot->second.version;
 }
 
 void EditTable::put(uint32_t tensor, TensorEditPtr edit) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   Slot& slot = slots_[tensor];
   slot.edit = std::move(edit);
   ++slot.version;
@@ -43,7 +41,7 @@ void EditTable::put(uint32_t tensor, TensorEditPtr edit) {
 }
 
 void EditTable::relocate(uint32_t tensor, TensorEditPtr edit) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   slots_[tensor].edit = std::move(edit);
 }
 

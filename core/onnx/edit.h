@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/bytes/mutex.h"
 #include "core/bytes/rope.h"
 
 namespace onnxfs {
@@ -52,9 +52,9 @@ class EditTable {
     uint64_t version = 0;
   };
 
-  mutable std::shared_mutex mutex_;
-  std::unordered_map<uint32_t, Slot> slots_;  // also of tensors whose edits were taken away
-  std::atomic<uint64_t> version_ = 0;         // so that nobody waits to learn that nothing was edited
+  mutable SharedMutex mutex_;
+  std::unordered_map<uint32_t, Slot> slots_ ONNXFS_GUARDED_BY(mutex_);  // also of tensors whose edits were taken away
+  std::atomic<uint64_t> version_ = 0;  // so that nobody waits to learn that nothing was edited
 };
 
 }  // namespace onnxfs

@@ -74,7 +74,7 @@ Rope Model::payload(uint32_t index) const {
 
 Rope Model::typed_payload(uint32_t index) const {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto known = decoded_.find(index); known != decoded_.end()) return known->second;
   }
   const Tensor& tensor = catalog_.tensors()[index];
@@ -85,18 +85,17 @@ Rope Model::typed_payload(uint32_t index) const {
     auto source = std::make_shared<TypedSource>(file_, std::move(layout));
     if (tensor.entries_counted && tensor.storage != Storage::keys) return Rope::of(std::move(source));
     // The scan did not look at the entries.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!source->oddity().empty()) found_late(index, source->oddity(), false);
     return decoded_.emplace(index, Rope::of(std::move(source))).first->second;
   } catch (const Error& error) {
     if (error.code() != EBADMSG) throw;  // a disk that fails now may not do so later
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     found_late(index, error.what(), true);
     throw Error(EIO, error.what());
   }
 }
 
-// With the lock held.
 void Model::found_late(uint32_t index, const std::string& text, bool broken) const {
   if (!found_late_.emplace(index, Late{text, broken}).second) return;
   ::clock_gettime(CLOCK_REALTIME, &found_late_at_.emplace());
@@ -107,7 +106,7 @@ std::string Model::problem(uint32_t index) const {
   const Tensor& tensor = catalog_.tensors()[index];
   if (tensor.broken()) return catalog_.findings()[tensor.problem].text;
   if (!any_found_late_.load(std::memory_order_acquire)) return {};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto late = found_late_.find(index);
   return late == found_late_.end() || !late->second.broken ? std::string() : late->second.text;
 }
@@ -115,7 +114,7 @@ std::string Model::problem(uint32_t index) const {
 std::vector<Finding> Model::findings() const {
   std::vector<Finding> result = catalog_.findings();
   result.insert(result.end(), gaps_.begin(), gaps_.end());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [index, late] : found_late_) {
     result.push_back({index, late.text, catalog_.tensors()[index].message.begin});
   }
@@ -124,12 +123,12 @@ std::vector<Finding> Model::findings() const {
 
 bool Model::has_findings() const {
   if (!catalog_.findings().empty() || !gaps_.empty()) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !found_late_.empty();
 }
 
 std::optional<timespec> Model::found_late_at() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return found_late_at_;
 }
 

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "core/bytes/file_source.h"
+#include "core/bytes/mutex.h"
 #include "core/bytes/rope.h"
 #include "core/onnx/catalog.h"
 
@@ -52,7 +52,7 @@ class Model {
  private:
   Model(std::shared_ptr<const FileSource> file, const std::string& path, Catalog catalog, Root root);
   Rope typed_payload(uint32_t index) const;
-  void found_late(uint32_t index, const std::string& text, bool broken) const;
+  void found_late(uint32_t index, const std::string& text, bool broken) const ONNXFS_REQUIRES(mutex_);
 
   // What only reading showed. Of a tensor that is not broken, its entries are odd.
   struct Late {
@@ -69,10 +69,11 @@ class Model {
 
   mutable std::atomic<bool> any_found_late_ = false;  // so that nobody waits to learn that nothing was
 
-  mutable std::mutex mutex_;                     // guards what follows
-  mutable std::map<uint32_t, Rope> decoded_;     // of long typed fields: their indices are worth keeping
-  mutable std::map<uint32_t, Late> found_late_;  // by tensor
-  mutable std::optional<timespec> found_late_at_;
+  mutable Mutex mutex_;
+  // Of long typed fields: their indices are worth keeping.
+  mutable std::map<uint32_t, Rope> decoded_ ONNXFS_GUARDED_BY(mutex_);
+  mutable std::map<uint32_t, Late> found_late_ ONNXFS_GUARDED_BY(mutex_);  // by tensor
+  mutable std::optional<timespec> found_late_at_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace onnxfs

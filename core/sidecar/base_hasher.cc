@@ -23,15 +23,15 @@ uint64_t BaseHasher::hash(uint32_t tensor, const Rope& base, uint64_t offset, ui
 }
 
 std::optional<uint64_t> BaseHasher::hashed_early(const Write& write) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (next_ != write) return std::nullopt;
-  no_longer_hashed_.wait(lock, [this] { return state_ != State::being_hashed; });
+  while (state_ == State::being_hashed) no_longer_hashed_.wait(mutex_);
   if (next_ != write || state_ != State::hashed) return std::nullopt;
   return next_hash_;
 }
 
 void BaseHasher::expect_after(const Write& write, const Rope& base) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Write before = std::exchange(last_, write);
   if (state_ == State::being_hashed) return;
   const uint64_t end = write.offset + write.length;
@@ -44,7 +44,7 @@ void BaseHasher::expect_after(const Write& write, const Rope& base) {
 }
 
 void BaseHasher::look_ahead() noexcept {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (state_ != State::likely) return;
   state_ = State::being_hashed;
   const Write next = next_;

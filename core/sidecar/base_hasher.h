@@ -1,10 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
+#include "core/bytes/mutex.h"
 #include "core/bytes/rope.h"
 
 namespace onnxfs {
@@ -37,13 +36,13 @@ class BaseHasher {
   std::optional<uint64_t> hashed_early(const Write& write);
   void expect_after(const Write& write, const Rope& base);
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable no_longer_hashed_;
-  Write last_;
-  Write next_;
-  State state_ = State::unlikely;  // that the next one comes
-  Rope next_base_;
-  uint64_t next_hash_ = 0;
+  Mutex mutex_;
+  Condition no_longer_hashed_;
+  Write last_ ONNXFS_GUARDED_BY(mutex_);
+  Write next_ ONNXFS_GUARDED_BY(mutex_);
+  State state_ ONNXFS_GUARDED_BY(mutex_) = State::unlikely;  // that the next one comes
+  Rope next_base_ ONNXFS_GUARDED_BY(mutex_);
+  uint64_t next_hash_ ONNXFS_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace onnxfs

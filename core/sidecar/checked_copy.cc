@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "core/bytes/error.h"
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -77,7 +76,7 @@ class Follower {
 
   ~Follower() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopped_ = true;
     }
     changed_.notify_all();
@@ -89,7 +88,7 @@ class Follower {
 
   // So much was written. Throws what comparing threw.
   void advance(uint64_t written) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (error_) std::rethrow_exception(error_);
     written_ = written;
     changed_.notify_all();
@@ -97,8 +96,8 @@ class Follower {
 
   // Waits until all was compared.
   void finish() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return error_ || compared_ == size_; });
+    const MutexLock lock(mutex_);
+    while (!error_ && compared_ != size_) changed_.wait(mutex_);
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -108,19 +107,19 @@ class Follower {
       for (;;) {
         uint64_t from, to;
         {
-          std::unique_lock lock(mutex_);
-          changed_.wait(lock, [this] { return stopped_ || compared_ < written_; });
+          const MutexLock lock(mutex_);
+          while (!stopped_ && compared_ >= written_) changed_.wait(mutex_);
           if (stopped_) return;
           from = compared_;
           to = std::min(written_, from + longest_direct);
         }
         comparison_.require_same(from, to - from);
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         compared_ = to;
         changed_.notify_all();
       }
     } catch (...) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       error_ = std::current_exception();
       changed_.notify_all();
     }
@@ -128,12 +127,12 @@ class Follower {
 
   uint64_t size_;
   Comparison comparison_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  uint64_t written_ = 0;
-  uint64_t compared_ = 0;
-  bool stopped_ = false;
-  std::exception_ptr error_;
+  Mutex mutex_;
+  Condition changed_;
+  uint64_t written_ ONNXFS_GUARDED_BY(mutex_) = 0;
+  uint64_t compared_ ONNXFS_GUARDED_BY(mutex_) = 0;
+  bool stopped_ ONNXFS_GUARDED_BY(mutex_) = false;
+  std::exception_ptr error_ ONNXFS_GUARDED_BY(mutex_);
   std::thread thread_;  // the last, since it uses all of them
 };
 

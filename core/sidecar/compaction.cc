@@ -57,11 +57,11 @@ bool Compaction::run() {
   RecordLog& records = log_->records();
   GarbageWatch& garbage = log_->garbage();
   if (!garbage.may_be_worthwhile(records.size())) return false;
-  const std::unique_lock only(log_->compacting(), std::try_to_lock);
-  if (!only) return false;
+  if (!log_->compacting().try_lock()) return false;
+  const MutexLock only(log_->compacting(), std::adopt_lock);
   const auto look = [&] {
     {
-      const auto lock = records.lock();
+      const MutexLock lock(log_->records().mutex());
       choose();
     }
     const uint64_t noted = garbage.noted(), needed = needed_bytes();
@@ -71,9 +71,9 @@ bool Compaction::run() {
   if (!look()) return false;
   garbage.wait_from(records.size());
   {
-    const auto lock = records.lock();
+    const MutexLock lock(log_->records().mutex());
     choose();
-    records.end_blob();
+    log_->records().end_blob();
   }
   records.flush();
   // Stages first: what is then made of one has no part in the old blobs.
@@ -92,7 +92,7 @@ void Compaction::choose() {
 }
 
 std::vector<std::shared_ptr<StageState>> Compaction::stages() const {
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   return log_->stages();
 }
 
@@ -108,7 +108,7 @@ uint64_t Compaction::needed_bytes() const {
     }
   }
   for (const auto& stage : stages()) {
-    const std::lock_guard staging(stage->mutex);
+    const MutexLock staging(stage->mutex);
     bytes += size_moved(stage->content, [](const Extent& extent) { return !is_zeros(extent); });
   }
   return bytes;
@@ -119,9 +119,9 @@ bool Compaction::is_old(const Extent& extent) const { return old_.contains(exten
 
 // What was not written stays so: the size says where it is.
 void Compaction::move(StageState& stage) {
-  const std::lock_guard staging(stage.mutex);
+  const MutexLock staging(stage.mutex);
   if (stage.id == 0 || stage.id >= victims_.end) return;
-  const Rope& content = stage.content;
+  const Rope content = stage.content;
   Stage moved(log_);
   const auto copy = [&](uint64_t at, uint64_t end) {
     for (; at < end; at += std::min(largest_piece, end - at)) {
@@ -138,9 +138,11 @@ void Compaction::move(StageState& stage) {
   }
   copy(begin, end);
   moved.resize(content.size());
-  stage.id = moved.state_->id;
-  stage.records = moved.state_->records;
-  stage.content = moved.state_->content;
+  StageState& state = *moved.state_;
+  const MutexLock lock(state.mutex);
+  stage.id = state.id;
+  stage.records = state.records;
+  stage.content = state.content;
 }
 
 void Compaction::move(uint32_t tensor) {
@@ -167,7 +169,7 @@ void Compaction::move_pieces(uint32_t tensor) {
     const Extents expected = collect(content, at, length);
     const std::vector<std::byte> bytes = read(content, at, length);
     const uint64_t base_hash = xxh3(editor.model().payload(tensor), at, length);
-    const auto lock = log_->records().lock();
+    const MutexLock lock(log_->records().mutex());
     const TensorEditPtr now = editor.edits().find(tensor);
     if (!now || !now->payload || !is_same(collect(*now->payload, at, length), expected)) continue;
     const Rope moved = log_->append_write(tensor, at, bytes, base_hash, now->at);
@@ -192,17 +194,19 @@ void Compaction::move_whole(uint32_t tensor) {
       at += length;
     }
     const uint64_t base_hash = xxh3(editor.model().payload(tensor));
-    const auto lock = log_->records().lock();
+    StageState& state = *stage.state_;
+    const MutexLock staging(state.mutex);
+    const MutexLock lock(log_->records().mutex());
     const TensorEditPtr now = editor.edits().find(tensor);
     if (!now || !now->payload || !is_same(now->payload->extents(), expected)) continue;
-    log_->append_replace(tensor, stage.state_->reference(), content.size(), base_hash, now->at);
-    log_->editor().relocate(tensor, stage.state_->content);
+    log_->append_replace(tensor, state.reference(), content.size(), base_hash, now->at);
+    log_->editor().relocate(tensor, state.content);
     return;
   }
 }
 
 void Compaction::move_annotation(uint32_t tensor) {
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   const TensorEditPtr now = log_->editor().edits().find(tensor);
   if (!now || (!now->dims && !now->doc_string)) return;
   log_->append_annotation(tensor, {now->dims, now->doc_string}, now->at);

@@ -31,7 +31,7 @@ class Compaction {
   void move_whole(uint32_t tensor);
   void move_annotation(uint32_t tensor);
 
-  void choose();
+  void choose() ONNXFS_REQUIRES(log_->records().mutex());
   std::vector<std::shared_ptr<StageState>> stages() const;
 
   std::shared_ptr<SidecarLog> log_;

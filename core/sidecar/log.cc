@@ -59,7 +59,7 @@ void SidecarLog::load() {
 
 void SidecarLog::acquire() {
   if (acquired()) return;
-  const std::lock_guard acquiring(acquiring_);
+  const MutexLock acquiring(acquiring_);
   if (acquired()) return;
   if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
   make_sidecar_folder(folder_, disk_);
@@ -120,7 +120,7 @@ void SidecarLog::acquire_for(uint32_t index) {
   const auto& catalog = editor_.model().catalog();
   const uint32_t number = catalog.tensors()[index].data_file;
   if (number == Tensor::no_index) return;
-  const std::lock_guard acquiring(acquiring_);
+  const MutexLock acquiring(acquiring_);
   if (edited_data_files_.contains(number)) return;
   const DataFile& file = catalog.data_files()[number];
   require_unchanged(file);
@@ -153,7 +153,7 @@ void SidecarLog::require_in_place() const {
 void SidecarLog::flush() {
   if (!acquired()) return;
   {
-    const std::lock_guard acquiring(acquiring_);
+    const MutexLock acquiring(acquiring_);
     if (removed_) return;
     require_in_place();
   }
@@ -172,13 +172,13 @@ void SidecarLog::close() {
 
 void SidecarLog::remove() {
   if (!exists(folder_)) return;
-  const std::lock_guard acquiring(acquiring_);
+  const MutexLock acquiring(acquiring_);
   if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
   require_folder(folder_);
   take_lock();
   if (!lock_->is_in_place(folder_)) fail(ESTALE, "the edits in {} were removed, and others are there now", folder_);
   {
-    const auto lock = records_.lock();
+    const MutexLock lock(records_.mutex());
     records_.retire();
   }
   remove_sidecar_files(folder_, disk_);
@@ -202,23 +202,23 @@ Rope SidecarLog::append_write(uint32_t tensor, uint64_t offset, std::span<const 
   Record record = record_of(RecordType::write, tensor, at);
   record.offset = offset;
   record.base_hash = base_hash;
-  return records_.append(record, bytes).bytes;
+  return records().append(record, bytes).bytes;
 }
 
 void SidecarLog::append_replace(uint32_t tensor, StageReference stage, uint64_t size, uint64_t base_hash, timespec at) {
   Record record = record_of(RecordType::replace, tensor, at);
   record.offset = size;
   record.base_hash = base_hash;
-  records_.append(record, stage.encode());
+  records().append(record, stage.encode());
 }
 
 void SidecarLog::append_annotation(uint32_t tensor, const Annotation& annotation, timespec at) {
   const std::string text = annotation.encode();
-  records_.append(record_of(RecordType::annotate, tensor, at), std::as_bytes(std::span(text)));
+  records().append(record_of(RecordType::annotate, tensor, at), std::as_bytes(std::span(text)));
 }
 
 void SidecarLog::append_revert(uint32_t tensor, timespec at) {
-  records_.append(record_of(RecordType::revert, tensor, at), {});
+  records().append(record_of(RecordType::revert, tensor, at), {});
 }
 
 }  // namespace onnxfs

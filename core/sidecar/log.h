@@ -3,10 +3,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 
+#include "core/bytes/mutex.h"
 #include "core/sidecar/base_hasher.h"
 #include "core/sidecar/editor.h"
 #include "core/sidecar/garbage.h"
@@ -44,35 +44,42 @@ class SidecarLog {
   void flush();
   void remove();
 
-  // Each appends the record of an edit, which is then still to be put into effect. They want the lock of the records.
-  Rope append_write(uint32_t tensor, uint64_t offset, std::span<const std::byte> bytes, uint64_t base_hash,
-                    timespec at);
-  void append_replace(uint32_t tensor, StageReference stage, uint64_t size, uint64_t base_hash, timespec at);
-  void append_annotation(uint32_t tensor, const Annotation& annotation, timespec at);
-  void append_revert(uint32_t tensor, timespec at);
+  // Each appends the record of an edit, which is then still to be put into effect.
+  Rope append_write(uint32_t tensor, uint64_t offset, std::span<const std::byte> bytes, uint64_t base_hash, timespec at)
+      ONNXFS_REQUIRES(records().mutex());
+  void append_replace(uint32_t tensor, StageReference stage, uint64_t size, uint64_t base_hash, timespec at)
+      ONNXFS_REQUIRES(records().mutex());
+  void append_annotation(uint32_t tensor, const Annotation& annotation, timespec at) ONNXFS_REQUIRES(records().mutex());
+  void append_revert(uint32_t tensor, timespec at) ONNXFS_REQUIRES(records().mutex());
 
-  // Stages that may still become something. They want the lock of the records.
-  void add_stage(std::shared_ptr<StageState> stage) { stages_.insert(std::move(stage)); }
-  void remove_stage(const std::shared_ptr<StageState>& stage) { stages_.erase(stage); }
-  std::vector<std::shared_ptr<StageState>> stages() const { return {stages_.begin(), stages_.end()}; }
+  // Stages that may still become something.
+  void add_stage(std::shared_ptr<StageState> stage) ONNXFS_REQUIRES(records().mutex()) {
+    stages_.insert(std::move(stage));
+  }
+  void remove_stage(const std::shared_ptr<StageState>& stage) ONNXFS_REQUIRES(records().mutex()) {
+    stages_.erase(stage);
+  }
+  std::vector<std::shared_ptr<StageState>> stages() ONNXFS_REQUIRES(records().mutex()) {
+    return {stages_.begin(), stages_.end()};
+  }
 
-  // As Sidecar::when_untidy; wants the lock of the records. What is given may be called without it.
-  void set_untidy(std::function<void()> untidy) { untidy_ = std::move(untidy); }
-  const std::function<void()>& untidy() const noexcept { return untidy_; }
+  // As Sidecar::when_untidy. What is given may be called without the lock.
+  void set_untidy(std::function<void()> untidy) ONNXFS_REQUIRES(records().mutex()) { untidy_ = std::move(untidy); }
+  const std::function<void()>& untidy() noexcept ONNXFS_REQUIRES(records().mutex()) { return untidy_; }
 
   BaseHasher& base_hasher() noexcept { return base_hasher_; }
-  std::mutex& compacting() noexcept { return compacting_; }
+  Mutex& compacting() noexcept ONNXFS_RETURN_CAPABILITY(compacting_) { return compacting_; }
   GarbageWatch& garbage() noexcept { return garbage_; }
   void note_less_needed(uint64_t bytes) noexcept { garbage_.note_less_needed(bytes, records_.size()); }
 
  private:
-  void load();
-  void take_lock();
-  void require_unchanged() const;
+  void load() ONNXFS_REQUIRES(acquiring_);
+  void take_lock() ONNXFS_REQUIRES(acquiring_);
+  void require_unchanged() const ONNXFS_REQUIRES(acquiring_);
   void require_unchanged(const DataFile& file) const;
-  void require_in_place() const;
-  void prepare();
-  void close();
+  void require_in_place() const ONNXFS_REQUIRES(acquiring_);
+  void prepare() ONNXFS_REQUIRES(acquiring_);
+  void close() ONNXFS_REQUIRES(acquiring_);
   Record record_of(RecordType type, uint32_t tensor, timespec at) const;
 
   const std::string folder_;
@@ -82,22 +89,23 @@ class SidecarLog {
   const SidecarLimits limits_;
   Editor editor_;
   RecordLog records_;
-  Replayed replayed_;
   std::vector<std::string> remarks_;
 
   std::atomic<bool> acquired_ = false;
-  std::mutex acquiring_;      // guards what follows
-  std::optional<Lock> lock_;  // held, and the folder found as it was opened
-  std::optional<ModelLock> model_lock_;
-  std::optional<Base> base_;  // as on disk; nothing while there is none
-  bool doubted_ = false;      // and found to be right: base_ is to be written anew
-  bool removed_ = false;
-  std::set<uint32_t> edited_data_files_;  // by their index in the catalog; of those, base_ knows
+  Mutex acquiring_;
+  Replayed replayed_ ONNXFS_GUARDED_BY(acquiring_);
+  std::optional<Lock> lock_ ONNXFS_GUARDED_BY(acquiring_);  // held, and the folder found as it was opened
+  std::optional<ModelLock> model_lock_ ONNXFS_GUARDED_BY(acquiring_);
+  std::optional<Base> base_ ONNXFS_GUARDED_BY(acquiring_);  // as on disk; nothing while there is none
+  bool doubted_ ONNXFS_GUARDED_BY(acquiring_) = false;      // and found to be right: base_ is to be written anew
+  bool removed_ ONNXFS_GUARDED_BY(acquiring_) = false;
+  // By their index in the catalog; of those, base_ knows.
+  std::set<uint32_t> edited_data_files_ ONNXFS_GUARDED_BY(acquiring_);
 
-  std::set<std::shared_ptr<StageState>> stages_;
-  std::function<void()> untidy_;  // may be empty
+  std::set<std::shared_ptr<StageState>> stages_ ONNXFS_GUARDED_BY(records().mutex());
+  std::function<void()> untidy_ ONNXFS_GUARDED_BY(records().mutex());  // may be empty
   BaseHasher base_hasher_;
-  std::mutex compacting_;
+  Mutex compacting_;
   GarbageWatch garbage_;
 };
 

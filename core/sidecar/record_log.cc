@@ -22,7 +22,7 @@ void RecordLog::show(const Replayed& replayed) {
 }
 
 void RecordLog::begin(const Replayed& replayed, uint64_t log_id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!begun_) {
     log_id_ = log_id;
     take_over(replayed);
@@ -121,16 +121,16 @@ RecordLog::Written& RecordLog::room_for(uint64_t size) {
 void RecordLog::flush() {
   uint64_t last;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last = next_sequence_ - 1;
   }
-  const std::lock_guard flushing(flush_mutex_);
+  const MutexLock flushing(flush_mutex_);
   std::vector<Written> dirty;
   std::optional<Written> newest;
   uint64_t names;
   bool done;  // by another, while we waited
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!blobs_.empty()) newest = blobs_.back();
     names = names_changed_;
     done = flushed_ >= last && names == names_flushed_;
@@ -140,7 +140,7 @@ void RecordLog::flush() {
   if (newest) require_in_place(*newest);
   if (done) return;
   const auto now = [this](const Written& then, auto change) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto blob = std::ranges::find(blobs_, then.blob, &Written::blob);
     if (blob != blobs_.end()) change(*blob);
   };
@@ -155,7 +155,7 @@ void RecordLog::flush() {
     now(blob, [&blob](Written& flushed) { flushed.flushed_end = blob.end, flushed.failed = false; });
   }
   flush_names(names);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   flushed_ = std::max(flushed_, last);
 }
 
@@ -195,11 +195,11 @@ void RecordLog::flush_names(uint64_t changes) {
 
 std::optional<uint64_t> RecordLog::close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!appended_) return std::nullopt;
   }
   flush();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint64_t durable = flushed_;
   append(Record(), {});
   appended_ = false;
@@ -218,7 +218,7 @@ RecordLog::Victims RecordLog::all() const {
 
 void RecordLog::drop(const Victims& victims) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Record record;
     record.type = RecordType::compacted;
     record.offset = victims.end;
@@ -226,7 +226,7 @@ void RecordLog::drop(const Victims& victims) {
   }
   flush();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(blobs_, [&](const Written& blob) { return std::ranges::count(victims.blobs, blob.blob) != 0; });
     size_.fetch_sub(victims.size, std::memory_order_relaxed);
   }

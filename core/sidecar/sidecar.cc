@@ -49,7 +49,7 @@ void Sidecar::write(uint32_t tensor, uint64_t offset, std::span<const std::byte>
   log_->acquire_for(tensor);
   const uint64_t base_hash = log_->base_hasher().hash(tensor, base, offset, bytes.size());
   const timespec now = time_now();
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   const Rope piece = log_->append_write(tensor, offset, bytes, base_hash, now);
   log_->note_less_needed(headers_in(payload(tensor), offset, bytes.size()));
   log_->editor().write(tensor, offset, piece, now);
@@ -62,8 +62,8 @@ std::shared_ptr<Stage> Sidecar::stage() { return std::shared_ptr<Stage>(new Stag
 void Sidecar::replace(uint32_t tensor, const Stage& stage) {
   const Rope base = model().payload(tensor);
   const Tensor& what = model().catalog().tensors()[tensor];
-  const StageState& state = *stage.state_;
-  const std::lock_guard staging(stage.state_->mutex);
+  StageState& state = *stage.state_;
+  const MutexLock staging(state.mutex);
   const uint64_t size = state.content.size();
   if (what.data_type != string_type && size != base.size()) {
     fail(EINVAL, "tensor {} has {} bytes, and what is to replace it has {}", what.name, base.size(), size);
@@ -71,7 +71,7 @@ void Sidecar::replace(uint32_t tensor, const Stage& stage) {
   log_->acquire_for(tensor);
   const uint64_t base_hash = xxh3(base);
   const timespec now = time_now();
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   const Rope before = payload(tensor);
   log_->append_replace(tensor, state.reference(), size, base_hash, now);
   log_->editor().replace(tensor, state.content, now);
@@ -89,7 +89,7 @@ void Sidecar::annotate(uint32_t tensor, const std::vector<int64_t>* dims, const 
   if (doc_string != nullptr) annotation.doc_string = *doc_string;
   log_->acquire();
   const timespec now = time_now();
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   const TensorEditPtr before = edits().find(tensor);
   log_->append_annotation(tensor, annotation, now);
   log_->editor().annotate(tensor, annotation, now);
@@ -101,7 +101,7 @@ void Sidecar::revert(uint32_t tensor) {
   if (edits().find(tensor) == nullptr) return;
   log_->acquire();
   const timespec now = time_now();
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   log_->append_revert(tensor, now);
   log_->editor().revert(tensor, now);
   log_->note_less_needed(log_->records().size());
@@ -112,7 +112,7 @@ void Sidecar::flush() { log_->flush(); }
 bool Sidecar::compact() { return log_->acquired() && Compaction(log_).run(); }
 
 void Sidecar::when_untidy(std::function<void()> untidy) {
-  const auto lock = log_->records().lock();
+  const MutexLock lock(log_->records().mutex());
   log_->set_untidy(std::move(untidy));
 }
 

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@ namespace onnxfs {
 std::string sidecar_path(const std::string& model_path);
 
 class SidecarLog;
-struct Record;
 struct StageState;
 
 // How a sidecar is opened.
@@ -55,7 +53,6 @@ class Stage {
   friend class Sidecar;
   friend class Compaction;
   explicit Stage(std::shared_ptr<SidecarLog> log);
-  Rope append(const Record& record, std::span<const std::byte> bytes);
 
   std::shared_ptr<SidecarLog> log_;
   std::shared_ptr<StageState> state_;

@@ -3,16 +3,16 @@
 namespace onnxfs {
 
 std::optional<std::string> DigestCache::find(uint32_t tensor, uint64_t version) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto entry = entries_.find(tensor);
   if (entry == entries_.end() || !entry->second.has(version)) return std::nullopt;
   return entry->second.digest;
 }
 
 std::string DigestCache::get(uint32_t tensor, uint64_t version, const Compute& compute) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   Entry& entry = entries_[tensor];  // stays where it is, and is never taken away
-  while (entry.is_computing) changed_.wait(lock);
+  while (entry.is_computing) changed_.wait(mutex_);
   if (entry.has(version)) return entry.digest;
 
   entry.is_computing = true;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
+
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -31,9 +31,9 @@ class DigestCache {
     bool has(uint64_t wanted) const noexcept { return !digest.empty() && version == wanted; }
   };
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::unordered_map<uint32_t, Entry> entries_;
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::unordered_map<uint32_t, Entry> entries_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace onnxfs

@@ -4,8 +4,9 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "core/bytes/mutex.h"
 
 namespace onnxfs {
 
@@ -47,14 +48,14 @@ class RowMajorSource final : public Source {
 
   BlockPtr block(uint64_t begin, uint64_t most) const {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (last_ && last_->begin == begin) return last_;
     }
     auto block = std::make_shared<Block>();
     block->begin = begin;
     block->bytes.resize(static_cast<size_t>(std::min(most, size() - begin)));
     permute(begin / width_, block->bytes);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last_ = block;
     return block;
   }
@@ -145,8 +146,8 @@ class RowMajorSource final : public Source {
   std::vector<uint64_t> dims_;
   uint64_t row_ = 1;  // how many elements have the same first index
 
-  mutable std::mutex mutex_;
-  mutable BlockPtr last_;
+  mutable Mutex mutex_;
+  mutable BlockPtr last_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 }  // namespace

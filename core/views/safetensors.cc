@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <optional>
 
 #include "core/bytes/error.h"
+#include "core/bytes/mutex.h"
 #include "core/views/json_lines.h"
 #include "core/views/safetensors_entries.h"
 #include "core/views/tensor_json.h"
@@ -30,15 +30,15 @@ class LatePayload final : public Source {
 
  private:
   Rope payload() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!payload_) payload_ = model_->payload(tensor_);
     return *payload_;
   }
 
   std::shared_ptr<const Model> model_;
   uint32_t tensor_;
-  mutable std::mutex mutex_;
-  mutable std::optional<Rope> payload_;
+  mutable Mutex mutex_;
+  mutable std::optional<Rope> payload_ ONNXFS_GUARDED_BY(mutex_);
 };
 
 Rope payload_of(const std::shared_ptr<const Model>& model, const Edits& edits, uint32_t tensor) {
