@@ -217,7 +217,8 @@ TEST_P(ExportRandomTest, OutAndBackAreTheSameTensors) {
   if (files::exists(folder_ / "out/d")) {
     EXPECT_TRUE(contents(folder_ / "unmoved/d") == contents(folder_ / "out/d"));
   }
-  for (const Tensor& tensor : Model::open(back)->catalog().tensors()) EXPECT_NE(tensor.storage, Storage::external);
+  const auto whole = Model::open(back);
+  for (const Tensor& tensor : whole->catalog().tensors()) EXPECT_NE(tensor.storage, Storage::external);
 }
 
 }  // namespace
