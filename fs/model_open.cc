@@ -107,6 +107,13 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_scratch(uint64_t id, int flags) 
   return file;
 }
 
+// What is written there may be anything of the model's: its names, its nodes, or what tells where they end.
+static bool is_in_model_itself(const Model& model, const Tensor& tensor) {
+  if (tensor.data_file == Tensor::no_index) return false;
+  const auto& source = model.catalog().data_files()[tensor.data_file].source;
+  return source != nullptr && source->identity() == model.file()->identity();
+}
+
 std::unique_ptr<Editable> ModelFilesystem::editable(Place at) const {
   const uint32_t index = tensor_of(at);
   switch (at.facet) {
@@ -122,6 +129,7 @@ bool ModelFilesystem::is_editable(Place at) const {
   const uint32_t index = tensor_of(at);
   const Tensor& tensor = model().catalog().tensors()[index];
   if (tensor.broken() || tensor.type() == nullptr || tensor.kind == Kind::delayed) return false;
+  if (is_in_model_itself(model(), tensor)) return false;
   if (at.facet == Facet::json) return can_be_annotated(tensor);
   const SharedPayloads& shared = sidecar_->shared_payloads();
   return !shared.overlaps(index) && shared.owner(index) == index;
@@ -132,6 +140,10 @@ void ModelFilesystem::require_editable(Place at) const {
   if (!ownership_.writable) fail(EROFS, "the mount is read-only");
   if (at.facet == Facet::payload || at.facet == Facet::npy) {
     const uint32_t index = tensor_of(at);
+    if (is_in_model_itself(model(), model().catalog().tensors()[index])) {
+      fail(EROFS, "{} is external data in the model's own file, among what makes it a model",
+           tree().path_of_tensor(index));
+    }
     if (const auto other = sidecar_->shared_payloads().overlaps(index)) {
       fail(EROFS, "{} has some of its bytes in common with {}, so neither can be edited", tree().path_of_tensor(index),
            tree().path_of_tensor(*other));

@@ -29,10 +29,12 @@ std::string obstacle_at(const std::string& path, const FileIdentity& file) {
   return {};
 }
 
-std::vector<std::pair<dev_t, ino_t>> data_files_of(const std::string& path) {
+// The model's own file among them.
+std::vector<std::pair<dev_t, ino_t>> files_of(const std::string& path) {
   std::vector<std::pair<dev_t, ino_t>> result;
   try {
     const auto model = Model::open(path);
+    result.emplace_back(model->file()->identity().device, model->file()->identity().inode);
     for (const DataFile& file : model->catalog().data_files()) {
       if (file.source) result.emplace_back(file.source->identity().device, file.source->identity().inode);
     }
@@ -69,7 +71,7 @@ std::string FileUse::obstacle_of_model(const FileIdentity& file) {
 std::string FileUse::other_user(const FileIdentity& file, const std::string& folder) {
   for (const OtherModel& other : models_in(folder)) {
     const auto own = std::pair(file.device, file.inode);
-    if (std::ranges::find(other.data_files, own) != other.data_files.end()) return other.path;
+    if (std::ranges::find(other.files, own) != other.files.end()) return other.path;
   }
   return {};
 }
@@ -82,7 +84,8 @@ const std::vector<FileUse::OtherModel>& FileUse::models_in(const std::string& fo
   std::error_code ignored;
   for (const auto& entry : filesystem::directory_iterator(folder, ignored)) {
     const bool is_model = entry.path().extension() == ".onnx" && entry.is_regular_file(ignored);
-    if (is_model && entry.path() != model_path_) models.push_back({entry.path(), data_files_of(entry.path())});
+    if (!is_model || filesystem::equivalent(entry.path(), model_path_, ignored)) continue;  // a link to it is no other
+    models.push_back({entry.path(), files_of(entry.path())});
   }
   return folders_.emplace_back(folder, std::move(models)).second;
 }

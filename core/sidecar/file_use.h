@@ -18,7 +18,7 @@ class FileUse {
   explicit FileUse(std::string model_path);
 
   // Why a data file may not, or "": it is reached by a symbolic link somewhere beneath the model's folder, has several
-  // names, is not there, or is used by another model. `location` is a normalised one.
+  // names, is not there, or is used by another model, or is one. `location` is a normalised one.
   std::string obstacle_of(const std::string& location, const FileIdentity& file);
 
   // Why the model's own file may not be written where it stands, or "".
@@ -27,7 +27,7 @@ class FileUse {
  private:
   struct OtherModel {
     std::string path;
-    std::vector<std::pair<dev_t, ino_t>> data_files;
+    std::vector<std::pair<dev_t, ino_t>> files;
   };
 
   std::string other_user(const FileIdentity& file, const std::string& folder);

@@ -1,5 +1,6 @@
 """A commit never writes through links or into files that others may have, and loses nothing where there is no room."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -159,6 +160,34 @@ def test_no_room_for_the_output(mount, saved, small):
     assert os.listdir(small) == ["filler"]
     with mount(saved) as mnt:
         assert all_bytes(mnt) == wanted
+
+
+@pytest.mark.parametrize("way", [(), ("--in-place",)], ids=str)
+def test_another_model_is_not_written(mount, tmp_path, way):
+    """Though a tensor's external data is a place in it."""
+    write_model(tmp_path / "other.onnx", graph([tensor("a", FLOAT, [256], raw=DATA[:1024])]))
+    other = (tmp_path / "other.onnx").read_bytes()
+    external = [("location", "other.onnx"), ("offset", str(other.index(DATA[:1024]))), ("length", "1024")]
+    write_model(tmp_path / "m.onnx", graph([tensor("w", FLOAT, [256], external=external)]))
+    with mount(tmp_path / "m.onnx") as mnt:
+        overwrite(mnt.file("w"), 0, b"edited")
+    onnxfs("commit", tmp_path / "m.onnx", *way)
+    assert (tmp_path / "other.onnx").read_bytes() == other
+    with mount(tmp_path / "m.onnx") as mnt:
+        assert mnt.bytes("w")[:6] == b"edited"
+
+
+def test_data_in_the_model_itself_cannot_be_edited(mount, tmp_path):
+    """It may be what makes the file a model."""
+    external = [("location", "m.onnx"), ("offset", "0"), ("length", "16")]
+    write_model(tmp_path / "m.onnx", graph([tensor("w", FLOAT, [4], external=external), tensor("v", FLOAT, [2], raw=b"12345678")]))
+    with mount(tmp_path / "m.onnx") as mnt:
+        assert mnt.bytes("w") == (tmp_path / "m.onnx").read_bytes()[:16]
+        with pytest.raises(OSError) as refused:
+            overwrite(mnt.file("w"), 0, b"none")
+        assert refused.value.errno == errno.EROFS
+        mnt.file("v").write_bytes(b"87654321")
+        assert "initializers/w is external data in the model's own file" in mnt.text(".onnxfs/log.txt")
 
 
 def test_a_folder_in_between(mount, tmp_path):
