@@ -34,8 +34,6 @@
 #define ONNXFS_TRY_ACQUIRE(...) ONNXFS_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define ONNXFS_RELEASE(...) ONNXFS_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define ONNXFS_RETURN_CAPABILITY(mutex) ONNXFS_ATTRIBUTE(lock_returned(mutex))
-// A comment beside it says why the function is right all the same.
-#define ONNXFS_NO_THREAD_SAFETY_ANALYSIS ONNXFS_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace onnxfs {
 
