@@ -77,11 +77,12 @@ class OpenFile {
   OpenFile() = default;
 };
 
-// A file whose content stays what it was when it was opened.
+// A file whose content stays what it was when it was opened, and so does its size, for whoever reads on to its end.
 class SnapshotFile final : public OpenFile {
  public:
   explicit SnapshotFile(Rope content) : content_(std::move(content)) {}
   Rope content() const override { return content_; }
+  std::optional<uint64_t> own_size() const override { return content_.size(); }
 
  private:
   Rope content_;

@@ -40,8 +40,9 @@ fuse_entry_param to_fuse(const Entry& entry) {
 void reply_with_attributes(fuse_req_t request, uint64_t inode, const fuse_file_info* info) {
   Entry entry = filesystem(request).entry(inode);
   if (info != nullptr && info->fh != 0) {
-    if (const auto size = open_file(info).own_size()) {
-      entry.attributes.st_size = static_cast<off_t>(*size);
+    const auto size = static_cast<off_t>(open_file(info).own_size().value_or(entry.attributes.st_size));
+    if (size != entry.attributes.st_size) {
+      entry.attributes.st_size = size;
       entry.attributes_valid = 0;
     }
   }

@@ -43,7 +43,9 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_document(Place at) const {
   } else {
     file = std::make_unique<SnapshotFile>(*documents_.content(document));
   }
-  file->direct = Documents::is_momentary(document);
+  // As of the JSON of a tensor: with each edit it may have another size.
+  const bool is_varying = document == Document::index_tsv && !is_size_lasting();
+  file->direct = is_varying || Documents::is_momentary(document);
   return file;
 }
 
@@ -63,7 +65,10 @@ std::unique_ptr<OpenFile> ModelFilesystem::open_tensor_file(Place at, bool to_wr
   std::unique_ptr<OpenFile> file;
   try {
     if (may_be_broken) model().payload(index);
-    if (is_editable(at)) {
+    if (at.facet == Facet::json && !to_write) {
+      // An edit of the tensor makes it longer or shorter: half of each would be no JSON.
+      file = std::make_unique<SnapshotFile>(views_.content(index, at.facet));
+    } else if (is_editable(at)) {
       file = open_editable(at);
     } else {
       file = std::make_unique<VersionedFile>([this, index] { return sidecar_->edits().version(index); },

@@ -65,6 +65,30 @@ def test_a_json_that_was_read_before(mnt):
             assert row(mnt, "initializers/raw")["storage"] == "sidecar"
 
 
+@pytest.mark.parametrize("name", ["initializers/raw.json", "index.tsv"])
+def test_an_edit_between_two_reads(mnt, name):
+    """Who has begun to read a file that tells of tensors reads on in the same one, whatever its size is by now."""
+    def change(turn):
+        if turn == 0:
+            overwrite(mnt.file("raw"), 0, b"!")
+            return
+        elements = about(mnt, "initializers/raw")["elements"]
+        shape = [elements] if turn % 2 else [1, 1, 1, elements]
+        mnt.file("raw", ".json").write_text(json.dumps({**about(mnt, "initializers/raw"), "shape": shape}))
+
+    for turn in range(6):
+        before = (mnt.path / name).read_bytes()
+        with opened(mnt.path / name, os.O_RDONLY) as fd, opened(mnt.path / name, os.O_RDONLY) as unread:
+            first = os.read(fd, len(before) if turn % 3 else 100)
+            change(turn)
+            assert (mnt.path / name).read_bytes() != before
+            rest = b"".join(iter(lambda: os.read(fd, 1000), b""))
+            assert first + rest == before
+            assert os.read(unread, 2 * len(before)) == before
+        after = (mnt.path / name).read_bytes()
+        assert after != before and (mnt.path / name).stat().st_size == len(after)
+
+
 def test_the_log_says_why_something_was_refused(mnt):
     def refused(error, sentence, work, *arguments):
         assert error_of(work, *arguments) == error
