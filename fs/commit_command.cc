@@ -12,10 +12,10 @@
 #include "fs/commands.h"
 #include "fs/counted.h"
 #include "fs/interruption.h"
-#include "fs/mount_table.h"
 #include "fs/progress_line.h"
 #include "fs/standard_output.h"
 #include "fs/subject.h"
+#include "fs/writable_mount.h"
 
 namespace onnxfs {
 

@@ -11,10 +11,10 @@
 #include "core/sidecar/sidecar.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
-#include "fs/mount_table.h"
 #include "fs/standard_output.h"
 #include "fs/subject.h"
 #include "fs/tensor_selection.h"
+#include "fs/writable_mount.h"
 
 namespace onnxfs {
 

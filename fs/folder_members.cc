@@ -3,22 +3,28 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include <cerrno>
 #include <unordered_set>
 
 #include "core/bytes/error.h"
+#include "core/bytes/lookup.h"
+#include "core/bytes/mount_table.h"
 #include "fs/model_names.h"
 
 namespace onnxfs {
 
 namespace {
 
+std::string joined(const std::string& folder, std::string_view name) {
+  return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
+}
+
 // What follows the folder in a path beneath it; "" of other paths.
 std::string path_beneath(const std::string& folder, const std::string& path) {
-  const std::string prefix = folder == "/" ? folder : folder + "/";
+  const std::string prefix = joined(folder, "");
   return path.starts_with(prefix) ? path.substr(prefix.size()) : "";
 }
 
@@ -71,7 +77,7 @@ timespec FolderMembers::changed_at(const FolderMember& folder) const {
 }
 
 std::string FolderMembers::absolute_path(const FolderMember& member) const {
-  return member.path.empty() ? folder_ : folder_ + "/" + member.path;
+  return member.path.empty() ? folder_ : joined(folder_, member.path);
 }
 
 std::string FolderMembers::path_in(const FolderMember& folder, std::string_view name) {
@@ -79,11 +85,8 @@ std::string FolderMembers::path_in(const FolderMember& folder, std::string_view 
 }
 
 UniqueFd FolderMembers::open_folder(const FolderMember& folder) const {
-  open_how how{};
-  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const char* path = folder.path.empty() ? "." : folder.path.c_str();
-  UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, fd_.get(), path, &how, sizeof how)));
+  UniqueFd fd = openat2(fd_.get(), folder.path.empty() ? "." : folder.path, O_RDONLY | O_DIRECTORY,
+                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
   if (!fd)
     fail(errno == ELOOP || errno == ENOTDIR ? ENOENT : errno, "{} cannot be opened: {}", absolute_path(folder),
          describe_errno(errno));
@@ -97,13 +100,37 @@ std::optional<FolderMembers::Found> FolderMembers::look(int folder_fd, const Fol
   Found found{std::string(name), FolderMember::Kind::folder, {}};
   struct stat status;
   if (::fstatat(folder_fd, found.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  if (S_ISDIR(status.st_mode)) return is_sidecar_name(name) ? std::nullopt : std::optional(found);
-  if (!is_model_name(name) || ::fstatat(folder_fd, found.name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) {
-    return std::nullopt;
+  if (S_ISDIR(status.st_mode)) {
+    const bool is_passed_over = is_sidecar_name(name) || is_mount_of_ours(folder_fd, folder, name, status);
+    return is_passed_over ? std::nullopt : std::optional(found);
   }
+  if (!is_model_name(name)) return std::nullopt;
+  if (S_ISLNK(status.st_mode) && !follow(folder_fd, folder, found.name, status)) return std::nullopt;
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
   found.kind = FolderMember::Kind::model;
   found.identity = FileIdentity::of(status);
   return found;
+}
+
+bool FolderMembers::is_mount_of_ours(int folder_fd, const FolderMember& folder, std::string_view name,
+                                     const struct stat& status) const {
+  struct stat around;
+  if (::fstat(folder_fd, &around) == 0 && around.st_dev == status.st_dev) return false;
+  const auto mounted = topmost_mount(joined(absolute_path(folder), name));
+  return mounted && mounted->is_ours();
+}
+
+bool FolderMembers::follow(int folder_fd, const FolderMember& folder, const std::string& link,
+                           struct stat& status) const {
+  UniqueFd target = openat2(folder_fd, link, O_PATH, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
+  if (!target && errno == EXDEV) {
+    try {
+      target = look_up(joined(absolute_path(folder), link)).fd;
+    } catch (const Error&) {
+      // It leads nowhere, or to a mount of ours.
+    }
+  }
+  return target && ::fstat(target.get(), &status) == 0;
 }
 
 const FolderMember* FolderMembers::add(const FolderMember& folder, const Found& found) {

@@ -30,7 +30,8 @@ struct FolderMember {
 // so that they are, but for collisions, the same on each mount.
 //
 // Any number of threads may use one. Links to folders are not followed, links to model files are. The sidecars of
-// models are passed over.
+// models are passed over, and so are mounts of onnxfs, by whichever way they are come to: in our own, or that of one who
+// looks into ours, a look-up would wait for itself.
 class FolderMembers {
  public:
   // The folder itself is number 0; the others have numbers from `first_number` to `most_members`.
@@ -74,6 +75,11 @@ class FolderMembers {
     FileIdentity identity;
   };
   std::optional<Found> look(int folder_fd, const FolderMember& folder, std::string_view name) const;
+  bool is_mount_of_ours(int folder_fd, const FolderMember& folder, std::string_view name,
+                        const struct stat& status) const;
+
+  // Takes the status of what a link leads to; false when it leads nowhere.
+  bool follow(int folder_fd, const FolderMember& folder, const std::string& link, struct stat& status) const;
 
   const FolderMember* add(const FolderMember& folder, const Found& found) ONNXFS_REQUIRES(mutex_);
 

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/bytes/error.h"
-#include "fs/mount_table.h"
 
 extern char** environ;
 
@@ -60,11 +59,7 @@ std::string absolute_path(const std::string& path) {
 }
 
 std::optional<MountTableEntry> find_mounted(const std::string& relative_path) {
-  const std::string path = absolute_path(relative_path);
-  std::optional<MountTableEntry> topmost;
-  for (MountTableEntry& entry : read_mount_table()) {
-    if (entry.mount_point == path) topmost = std::move(entry);
-  }
+  const auto topmost = topmost_mount(absolute_path(relative_path));
   return topmost && topmost->is_ours() ? topmost : std::nullopt;
 }
 

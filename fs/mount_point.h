@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "core/bytes/mount_table.h"
 #include "core/bytes/unique_fd.h"
-#include "fs/mount_table.h"
 
 namespace onnxfs {
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <filesystem>
 
 #include "core/bytes/error.h"
+#include "core/bytes/lookup.h"
 
 namespace onnxfs {
 
@@ -18,23 +18,7 @@ namespace {
 // ONNX Runtime's mark for "the location is an address in my memory" (onnxruntime, tensorprotoutils.h).
 constexpr std::string_view memory_address_mark = "_ORT_MEM_ADDR_";
 
-int openat2_once(int folder, const char* path, uint64_t resolve) {
-  open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  how.resolve = resolve;
-  return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
-}
-
-UniqueFd openat2(int folder, const char* path, uint64_t resolve) {
-  // EAGAIN: a rename somewhere on the system kept the kernel from proving that ".." stays beneath. It passes.
-  constexpr int most_tries = 16;
-  int fd = -1;
-  for (int i = 0; i < most_tries; ++i) {
-    fd = openat2_once(folder, path, resolve);
-    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
-  }
-  return UniqueFd(fd);
-}
+constexpr uint64_t for_reading = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 
 std::string canonical(const std::string& path) {
   char* resolved = ::realpath(path.c_str(), nullptr);
@@ -115,7 +99,8 @@ uint32_t DataFiles::open(std::string_view location) {
 }
 
 UniqueFd DataFiles::open_beneath(const Root& root, const std::string& path) const {
-  UniqueFd fd = openat2(root.fd.get(), path.c_str(), RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+  UniqueFd fd =
+      openat2(root.fd.get(), path, for_reading, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
   if (fd) return fd;
   const int code = errno;
   if (code == ENOENT) fail(code, "its data file \"{}\" is missing", path);
@@ -123,18 +108,27 @@ UniqueFd DataFiles::open_beneath(const Root& root, const std::string& path) cons
     fail(code, "its data file \"{}\" cannot be opened safely: this kernel lacks openat2 (Linux 5.6)", path);
   }
   if (code != EXDEV) fail(code, "its data file \"{}\" cannot be opened: {}", path, describe_errno(code));
-  fd = open_canonical(fmt::format("{}/{}", root.path, path));
+  fd = open_target(target_of(root, path));
   if (!fd) fail(EACCES, "its data file \"{}\" is a link that leads out of the model's folder", path);
   return fd;
 }
 
-// A link whose target is named absolutely, or lies beneath the other folder. The target's path is looked up again
-// with no link allowed in it, so what is opened is beneath that folder whatever happened since it was resolved.
-UniqueFd DataFiles::open_canonical(const std::string& path) const {
-  const std::string target = canonical(path);
+// Where a path leads that leaves the folder or its file system on its way, by links or a mount; "" for nowhere.
+std::string DataFiles::target_of(const Root& root, const std::string& path) const {
+  try {
+    return look_up(fmt::format("{}/{}", root.path, path)).path;
+  } catch (const Error& error) {
+    if (error.code() != EXDEV) return {};
+    fail(EACCES, "its data file \"{}\" lies in a mount of onnxfs ({}), which may be waiting for it", path, error.what());
+  }
+}
+
+// The target's path is looked up again with no link allowed in it, so what is opened is beneath one of the folders
+// whatever happened since it was found.
+UniqueFd DataFiles::open_target(const std::string& target) const {
   for (const Root& root : roots_) {
     if (!target.starts_with(root.path + "/")) continue;
-    UniqueFd fd = openat2(root.fd.get(), target.c_str() + root.path.size() + 1,
+    UniqueFd fd = openat2(root.fd.get(), target.substr(root.path.size() + 1), for_reading,
                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
     if (fd) return fd;
   }

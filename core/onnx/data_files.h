@@ -28,7 +28,7 @@ std::string normalise_location(std::string_view location);
 // A file is served only if it lies beneath the folder of the path that the model was opened by, or beneath that of
 // the path's target (a download cache links models and their data into a folder of blobs). Links are followed where
 // they stay beneath one of the two. The kernel proves it at open (openat2), so no swap of a file for a link can lead
-// out. Only regular files are opened; nothing blocks.
+// out. Only regular files are opened; nothing blocks. No mount of onnxfs beneath the folder is entered.
 //
 // One thread at a time; what it has opened may then be read by any number.
 class DataFiles {
@@ -52,7 +52,8 @@ class DataFiles {
 
   void add_root(const std::string& folder);
   UniqueFd open_beneath(const Root& root, const std::string& path) const;
-  UniqueFd open_canonical(const std::string& path) const;
+  std::string target_of(const Root& root, const std::string& path) const;
+  UniqueFd open_target(const std::string& target) const;
 
   std::vector<Root> roots_;
   std::vector<DataFile> files_;

@@ -135,8 +135,9 @@ def mounts_at(path):
     return count
 
 
-def unmount(path, lazily=False):
-    flags = ["-l"] if lazily else []
+def unmount(path, lazily=False, by_force=False):
+    """By force, the kernel answers with an error whoever waits for the daemon, which may be the daemon itself."""
+    flags = [*(["-l"] if lazily else []), *(["-f"] if by_force else [])]
     if os.getuid() == 0:
         return run("umount", *flags, path)
     return run("fusermount3", "-u", *(["-z"] if lazily else []), path)
@@ -191,7 +192,7 @@ class Mount:
     def give_up(self, leave=0):
         """Leaves nothing behind but `leave` older mounts, whatever state the mount is in."""
         while mounts_at(self.path) > leave:
-            if unmount(self.path).returncode != 0 and unmount(self.path, lazily=True).returncode != 0:
+            if unmount(self.path).returncode != 0 and unmount(self.path, lazily=True, by_force=True).returncode != 0:
                 break
         if not leave:
             self.pid = self.pid or daemon_of(self.path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from editable import overwrite
-from mounting import Mount, onnxfs, refusal, until
+from mounting import Mount, onnxfs, refusal, run, until
 from onnx_wire import FLOAT, Hole, graph, tensor, write_model
 
 
@@ -37,6 +37,21 @@ def zoo(tmp_path):
     (zoo / "folder.onnx" / "c.onnx").symlink_to("../a.onnx")
     (zoo / "loop").symlink_to(".")
     return zoo
+
+
+@pytest.fixture
+def mount_at():
+    """Mounts a folder at a path of the test's; the mounts end with it."""
+    made = []
+
+    def start(folder, path):
+        path.mkdir()
+        made.append(Mount(folder, path))
+        return made[-1].start()
+
+    yield start
+    for each in reversed(made):
+        each.give_up()
 
 
 def test_layout(mount, zoo):
@@ -71,6 +86,64 @@ def test_what_cannot_be_parsed(mount, zoo):
         assert names(mnt.path / "broken.onnx") == ["problems.txt"]
         problems = mnt.text("broken.onnx/problems.txt")
         assert "zip" in problems and len(problems.splitlines()) == 1
+
+
+def evil(place, location):
+    write_model(place, graph([tensor("w", FLOAT, [2], external=[("location", location), ("offset", "0"), ("length", "8")])]))
+
+
+@pytest.mark.parametrize("link", [None, "mnt/evil.onnx/initializers/w.bin", "absolute", "sub/over"])
+def test_data_in_its_own_mount(mount_at, zoo, link):
+    """To open it would be to wait for oneself, which not even SIGKILL ends."""
+    inside = "mnt/evil.onnx/initializers/w.bin"
+    if link:
+        (zoo / "over").symlink_to(inside)
+        (zoo / "sub" / "over").symlink_to("../over")
+        (zoo / "w.data").symlink_to(zoo / inside if link == "absolute" else link)
+    evil(zoo / "evil.onnx", "w.data" if link else inside)
+    mnt = mount_at(zoo, zoo / "mnt")
+    assert "lies in a mount of onnxfs" in run("cat", mnt.path / "evil.onnx/problems.txt").stdout
+    assert run("cat", mnt.path / "evil.onnx/initializers/w.bin").returncode != 0
+    assert (mnt.path / "a.onnx/initializers/w.bin").read_bytes() == floats(1)
+
+
+@pytest.mark.parametrize("target", ["mnt/x.onnx", "mnt/x.onnx/live/x.onnx", "mnt/sub/y.onnx/live/y.onnx"])
+def test_a_model_that_is_a_link_into_its_own_mount(mount_at, zoo, target):
+    (zoo / "x.onnx").symlink_to(target)
+    (zoo / "sub" / "y.onnx").symlink_to(zoo / "mnt/x.onnx")
+    mnt = mount_at(zoo, zoo / "mnt")
+    for name in ("x.onnx", "sub/y.onnx"):
+        assert run("stat", mnt.path / name).returncode != 0
+    assert run("ls", mnt.path).stdout.split() == ["a.onnx", "broken.onnx", "folder.onnx", "sub"]
+
+
+def test_two_mounts_that_look_into_each_other(mount_at, zoo):
+    """Each would show the other, and that it again, and so on."""
+    evil(zoo / "evil.onnx", "b/twin.onnx/initializers/w.bin")
+    evil(zoo / "twin.onnx", "a/evil.onnx/initializers/w.bin")
+    a, b = mount_at(zoo, zoo / "a"), mount_at(zoo, zoo / "b")
+    for mnt, model in ((a, "evil.onnx"), (b, "twin.onnx")):
+        assert run("find", mnt.path, "-mindepth", "1", "-name", "[ab]").stdout == ""
+        assert "lies in a mount of onnxfs" in run("cat", mnt.path / model / "problems.txt").stdout
+
+
+def test_a_mount_of_another_kind_in_the_folder(mount_at, zoo):
+    """It is as any folder, for models and for their data."""
+    (zoo / "disk").mkdir()
+    assert run("mount", "-t", "tmpfs", "tmpfs", zoo / "disk").returncode == 0
+    try:
+        (zoo / "disk" / "w.data").write_bytes(floats(7, 8))
+        (zoo / "disk" / "m.onnx").write_bytes((zoo / "a.onnx").read_bytes())
+        (zoo / "linked.data").symlink_to("disk/w.data")
+        evil(zoo / "far.onnx", "disk/w.data")
+        evil(zoo / "linked.onnx", "linked.data")
+        mnt = mount_at(zoo, zoo / "mnt")
+        assert (mnt.path / "disk/m.onnx/initializers/w.bin").read_bytes() == floats(1)
+        for model in ("far.onnx", "linked.onnx"):
+            assert (mnt.path / model / "initializers/w.bin").read_bytes() == floats(7, 8)
+        mnt.finish()
+    finally:
+        assert run("umount", zoo / "disk").returncode == 0
 
 
 def test_inodes_and_parents(mount, zoo):

@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
+from contextlib import contextmanager
 
-from mounting import until
+from benchlib.programs import compiled
+from mounting import mounts_at, unmount, until
 from onnx_wire import UINT8, graph, tensor, write_model
 
 READERS = 40
@@ -13,14 +16,26 @@ SIZE = 1 << 20  # of a tensor
 SLOW = b"".join(bytes([i]) * SIZE for i in range(READERS))
 
 
+@contextmanager
+def served(content, folder, place):
+    """A file system with one file, place/f, in the hands of a process of its own."""
+    source = folder / "source"
+    source.write_bytes(content)
+    place.mkdir()
+    server = subprocess.Popen([compiled("floor", folder), source, "0", str(len(content)), place])
+    try:
+        until(lambda: mounts_at(place), "the slow file system is there")
+        yield server
+    finally:
+        server.send_signal(signal.SIGCONT)
+        unmount(place, lazily=True, by_force=True)
+        server.wait(timeout=10)
+
+
 def test_only_those_who_read_it_wait(mount, tmp_path):
-    # The slow file system is a mount of ours whose daemon is stopped for a while.
-    inner = tmp_path / "inner.onnx"
-    write_model(inner, graph([tensor("w", UINT8, [len(SLOW)], raw=SLOW)]))
-    with mount(inner, "ro") as source:
-        outer = source.path.with_name("outer.onnx")
-        place = os.path.relpath(source.file("w"), outer.parent)
-        slow = [tensor(f"slow{i}", UINT8, [SIZE], external=[("location", place), ("offset", str(i * SIZE)),
+    with served(SLOW, tmp_path, tmp_path / "slow") as source:
+        outer = tmp_path / "outer.onnx"
+        slow = [tensor(f"slow{i}", UINT8, [SIZE], external=[("location", "slow/f"), ("offset", str(i * SIZE)),
                                                             ("length", str(SIZE))]) for i in range(READERS)]
         write_model(outer, graph([*slow, tensor("quick", UINT8, [SIZE], raw=bytes(SIZE))]))
         with mount(outer) as mnt:

@@ -3,11 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/bytes/mount_table.h"
 #include "core/sidecar/journal.h"
 #include "fs/commands.h"
-#include "fs/mount_table.h"
 #include "fs/progress_line.h"
 #include "fs/tensor_selection.h"
+#include "fs/writable_mount.h"
 #include "tests/unit/command_output.h"
 #include "tests/unit/commit_fixture.h"
 

@@ -20,11 +20,7 @@ struct MountTableEntry {
 // In the order in which they were mounted: of several at one mount point, the last is the one that is seen.
 std::vector<MountTableEntry> read_mount_table();
 
-// Where a model is mounted by an onnxfs that may write its edits; nothing when it is not. A mount that says of its
-// source something else than the model's path is not found.
-std::optional<std::string> find_writable_mount(const std::string& model_path);
-
-// Throws Error(EBUSY), with the mount point and the way out, for a model that is so mounted.
-void require_no_writable_mount(const std::string& model_path);
+// What is seen at a path that is absolute and without links, if something is mounted right there.
+std::optional<MountTableEntry> topmost_mount(const std::string& path);
 
 }  // namespace onnxfs
