@@ -53,6 +53,11 @@ bool is_not_empty(const std::string& folder) {
   return !error && !is_empty;
 }
 
+// Whether a path, of which the last name need not exist, is not to be seen any more with a mount at `mount_point`.
+bool is_hidden(const std::string& path, const std::string& mount_point) {
+  return (absolute_path(path) + "/").starts_with(mount_point == "/" ? "/" : mount_point + "/");
+}
+
 void log_remarks(const Sidecar& sidecar) {
   for (const std::string& remark : sidecar.remarks()) spdlog::warn("{}", remark);
 }
@@ -72,6 +77,10 @@ int mount(const Arguments& arguments) {
   const auto sidecar =
       is_folder ? nullptr : Sidecar::open(Model::open(path), folder, absolute_path(arguments.mount_point));
   MountPoint mount_point(arguments.mount_point);
+  // Neither could be found any more when an edit is made.
+  const bool hides_edits = !is_folder && !options.read_only &&
+                           (is_hidden(path, mount_point.path()) || is_hidden(folder, mount_point.path()));
+  options.read_only = options.read_only || hides_edits;
   const MountFacts facts{files::path(path).lexically_normal(), mount_point.path(), std::time(nullptr),
                          options.read_only};
   const auto filesystem =
@@ -81,6 +90,9 @@ int mount(const Arguments& arguments) {
   if (hides_files) {
     std::fprintf(stderr, "onnxfs: %s is not empty; the files in it are hidden while the model is mounted there\n",
                  facts.mount_point.c_str());
+  }
+  if (hides_edits) {
+    std::fprintf(stderr, "onnxfs: the mount hides the model or its edits, so it is read-only; mount elsewhere to edit\n");
   }
   if (sidecar) log_remarks(*sidecar);
   Daemon daemon = arguments.foreground ? Daemon::foreground() : Daemon::start();

@@ -8,6 +8,7 @@ import struct
 import subprocess
 
 import pytest
+from editable import overwrite
 from mounting import BINARY, Mount, daemons, error_of, mounts_at, onnxfs, refusal, run, tried, unmount, until
 from onnx_wire import FLOAT, graph, tensor, write_model
 
@@ -173,13 +174,28 @@ def test_mount_point_with_files_in_it(model, tmp_path):
     assert (tmp_path / "mnt" / "kept").read_bytes() == b"kept"
 
 
-def test_mount_over_the_folder_of_the_model(model):
+def test_mount_over_the_folder_of_the_model(model, tmp_path):
     """The daemon has opened what it needs: it must not look for external data in its own mount."""
     with tried(model, model.parent) as (mount, done):
         assert mount, done.stderr
         assert (mount.bytes("w"), mount.bytes("e"), mount.bytes("big")) == (b"12345678", b"external", BIG)
-        assert os.statvfs(mount.path).f_bavail > 0
+        assert os.statvfs(mount.path).f_blocks > 0
+        assert "read-only; mount elsewhere to edit" in done.stderr
+        assert error_of(os.open, mount.file("w"), os.O_WRONLY) == errno.EROFS
     assert model.exists()
+
+
+def test_mount_over_the_folder_of_the_edits(model, tmp_path):
+    mnt = tmp_path / "mnt"
+    mnt.mkdir()
+    with tried(model, mnt, "--sidecar", mnt / "edits") as (mount, done):
+        assert "read-only; mount elsewhere to edit" in done.stderr
+        assert error_of(os.open, mount.file("w"), os.O_WRONLY) == errno.EROFS
+    # Beside the mount, they are in sight.
+    with tried(model, mnt, "--sidecar", tmp_path / "mnt2") as (mount, done):
+        overwrite(mount.file("w"), 0, b"W")
+        assert done.stderr == ""
+    assert (tmp_path / "mnt2" / "base.json").exists()
 
 
 @pytest.mark.parametrize("word", ["link", "mnt/", "./mnt", "../{0}/mnt"])
