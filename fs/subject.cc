@@ -57,7 +57,7 @@ std::string require_edits_in(const std::string& sidecar) {
   if (sidecar.empty()) return sidecar;
   if (!exists(sidecar)) fail(ENOENT, "there is no folder {}", sidecar);
   require_folder(sidecar);
-  if (!has_edits(sidecar) && !exists(journal_path(sidecar))) fail(ENOENT, "there are no edits in {}", sidecar);
+  if (!has_edits(sidecar)) fail(ENOENT, "there are no edits in {}", sidecar);
   return sidecar;
 }
 

@@ -67,6 +67,15 @@ bool is_ours(const std::string& path) {
   return n >= 0 && blob_magic.starts_with(std::string_view(start.data(), static_cast<size_t>(n)));
 }
 
+// Of a small file; "" when there is none.
+std::string beginning_of(const std::string& path) {
+  std::string text(4096, '\0');
+  std::ifstream file(path);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
 void remove_if_there(const std::string& path, Disk& disk) {
   if (exists(path)) disk.remove(path);
 }
@@ -110,9 +119,9 @@ bool has_edits(const std::string& folder) {
     const std::string path = blob_path(folder, number);
     if (is_ours(path) && std::filesystem::file_size(path) != 0) return true;
   }
-  std::string text(4096, '\0');
-  std::ifstream(base_path(folder)).read(text.data(), static_cast<std::streamsize>(text.size()));
-  return text.find("\"structure\":") != std::string::npos && text.find("\"log\":") != std::string::npos;
+  const std::string base = beginning_of(base_path(folder));
+  return (base.find("\"structure\":") != base.npos && base.find("\"log\":") != base.npos) ||
+         beginning_of(journal_path(folder)).starts_with("{\"checksum\":\"");
 }
 
 void make_sidecar_folder(const std::string& folder, Disk& disk) {

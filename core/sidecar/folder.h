@@ -23,8 +23,8 @@ bool exists(const std::string& path);
 // The numbers of the blobs, in order; none when there is no folder.
 std::vector<uint32_t> list_blobs(const std::string& folder);
 
-// Whether a folder was made for edits, by what is in it, damaged or not: a blob of ours, or a base.json that names what
-// ours do. Another folder may have files of the same names.
+// Whether a folder was made for edits, by what is in it, damaged or not: a blob of ours, a base.json that names what ours
+// do, or a journal that begins as ours do. Another folder may have files of the same names.
 bool has_edits(const std::string& folder);
 
 // Makes the folder, if there is nothing. ENOTDIR or ENOENT, with what is there, when that is no folder.

@@ -121,7 +121,7 @@ void Sidecar::remove() { log_->remove(); }
 void remove_sidecar(const std::string& folder, Disk& disk) {
   if (!exists(folder)) fail(ENOENT, "there are no edits in {}", folder);
   require_folder(folder);
-  if (!has_edits(folder) && !exists(journal_path(folder)) && !is_remains_of_sidecar(folder)) {
+  if (!has_edits(folder) && !is_remains_of_sidecar(folder)) {
     fail(EINVAL, "{} has files that onnxfs did not make, and no edits; see for yourself what may go", folder);
   }
   const Lock lock = Lock::take(folder, "onnxfs discard", disk);

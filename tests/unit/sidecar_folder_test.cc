@@ -3,6 +3,7 @@
 
 #include "core/sidecar/discard.h"
 #include "core/sidecar/folder.h"
+#include "core/sidecar/journal.h"
 #include "tests/unit/sidecar_fixture.h"
 
 namespace onnxfs {
@@ -91,7 +92,7 @@ TEST_F(SidecarFolderTest, BlobsOfOthersAreLeftAlone) {
 }
 
 TEST_F(SidecarFolderTest, AFolderOfSomebodyElseIsNotDiscarded) {
-  const std::vector<std::string> names = {"base.json", "lock", "00000001.blob"};
+  const std::vector<std::string> names = {"base.json", "lock", "00000001.blob", "commit.journal"};
   for (const std::string& name : names) folder_.write("model.onnx.sidecar/" + name, R"({"log": "of a voyage"})");
   EXPECT_FALSE(has_edits(folder()));
   EXPECT_ERROR(discard_all(path_, folder()), EINVAL, "did not make");
@@ -106,6 +107,14 @@ TEST_F(SidecarFolderTest, DamagedEditsAreEditsStill) {
   discard_all(path_, folder());
   write(*open(), raw, 0, "x");
   std::ofstream(base_path(folder()), std::ios::trunc) << "damaged";
+  EXPECT_TRUE(has_edits(folder()));
+  discard_all(path_, folder());
+  EXPECT_FALSE(files::exists(folder()));
+}
+
+TEST_F(SidecarFolderTest, AnInterruptedCommitAloneIsASidecar) {
+  files::create_directory(folder());
+  Journal{Journal::Kind::rename, 1, {{"w.bin", 7, 1}}}.write(folder(), Disk::real());
   EXPECT_TRUE(has_edits(folder()));
   discard_all(path_, folder());
   EXPECT_FALSE(files::exists(folder()));
