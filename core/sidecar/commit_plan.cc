@@ -191,7 +191,11 @@ uint64_t CommitPlan::size() const {
   return sum;
 }
 
-CommitPlan plan_commit(const Model& model, const Edits& edits) { return CommitPlanner(model, edits).run(); }
+CommitPlan plan_commit(const Model& model, const Edits& edits) {
+  CommitPlan plan = CommitPlanner(model, edits).run();
+  plan.if_no_room = "edits of one size can be committed with --in-place";
+  return plan;
+}
 
 CommitPlan plan_output(const Model& model, const Edits& edits, const std::string& output) {
   return OutputPlanner(model, edits, output).run();

@@ -34,7 +34,7 @@ struct CommitPlan {
   // Data files that are there as they are to be, held until the model is in place (finished_file.h).
   std::vector<std::shared_ptr<const FileSource>> finished = {};
   std::vector<std::string> remarks = {};
-  std::string if_no_room = "edits of one size can be committed with --in-place";  // what to do then
+  std::string if_no_room = "make room, or write to another place";  // what to do then
 
   uint64_t size() const;
 };

@@ -55,12 +55,6 @@ bool keep_finished(const std::string& path, const Rope& content, const Inodes& i
   return true;
 }
 
-CommitPlan empty_plan() {
-  CommitPlan plan;
-  plan.if_no_room = "make room, or write to another place";
-  return plan;
-}
-
 }  // namespace
 
 ExportReport export_model(const Model& model, const Edits& edits, const std::string& output,
@@ -77,7 +71,7 @@ ExportReport export_model(const Model& model, const Edits& edits, const std::str
   require_delayed_reached(model, folder);
 
   ExportPlan exported = plan_export(model, edits, options, location_of);
-  CommitPlan plan = empty_plan();
+  CommitPlan plan;
   const Inodes inputs = inodes_of(model);
   ExportReport report{target, 0, {}, 0, exported.moved_tensors};
   for (const ExportPlan::DataFile& file : exported.data_files) {
@@ -105,7 +99,7 @@ ExportReport export_safetensors(const std::shared_ptr<const Model>& model, const
   require_usable_name(target, target, *model);
   require_free(target);
   require_sound(*model);
-  CommitPlan plan = empty_plan();
+  CommitPlan plan;
   plan.data_files.push_back({target, safetensors(model, edits, path_of), model->file()});
   write(plan, *model, edits, progress, disk);
   return {target, plan.size(), {}, 0, 0};

@@ -195,6 +195,8 @@ TEST_F(CommitTest, TooLittleRoomIsFoundOutBeforeAnythingIsWritten) {
   if (room.f_bavail > static_cast<uint64_t>(huge) / room.f_frsize) GTEST_SKIP() << "there is room";
   write("w", 0, "W");
   EXPECT_ERROR(commit_model(), ENOSPC, "4398046511104 bytes in");
+  EXPECT_ERROR(commit_model(), ENOSPC, "--in-place");
+  EXPECT_ERROR(commit_to(folder_.folder("other") + "/model.onnx"), ENOSPC, "write to another place");
   EXPECT_EQ(files_in(folder_ / "m").size(), 3U);
 }
 
