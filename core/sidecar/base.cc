@@ -128,10 +128,15 @@ void Base::write_lazily(const std::string& folder, Disk& disk) const {
 
   const std::string temporary = temporary_path(folder);
   if (exists(temporary)) disk.remove(temporary);
-  const UniqueFd fd = disk.create(temporary, 0600);
-  disk.write(fd.get(), std::as_bytes(std::span(text)), 0, temporary);
-  disk.flush(fd.get(), temporary);
-  disk.rename(temporary, base_path(folder));
+  try {
+    const UniqueFd fd = disk.create(temporary, 0600);
+    disk.write(fd.get(), std::as_bytes(std::span(text)), 0, temporary);
+    disk.flush(fd.get(), temporary);
+    disk.rename(temporary, base_path(folder));
+  } catch (const Error&) {
+    remove_quietly(disk, temporary);
+    throw;
+  }
 }
 
 Base::Doubts Base::require_same(const Model& now, const std::string& folder) const {
