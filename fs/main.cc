@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -89,8 +90,10 @@ int main(int count, char** arguments) {
     const std::string name = command == nullptr ? "onnxfs" : fmt::format("onnxfs {}", command->name);
     std::fputs(usage_line(error.what(), name).c_str(), stderr);
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::fputs("onnxfs: there is not enough memory\n", stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "onnxfs: %s\n", error.what());
-    return command != nullptr ? command->trouble : 1;
   }
+  return command != nullptr ? command->trouble : 1;
 }
