@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/sidecar/base.h"
 #include "tests/unit/faulty_disk.h"
 #include "tests/unit/sidecar_reference.h"
 
@@ -145,6 +146,7 @@ TEST_F(SidecarFaultsTest, ErrorsAreReportedAndChangeNothing) {
               operation.apply(state_);
             } else {
               ASSERT_EQ(caught.code, code) << operation.name << ": " << caught.text;
+              ASSERT_FALSE(std::filesystem::exists(Base::temporary_path(folder()))) << operation.name;
               ++errors;
             }
             ASSERT_EQ(testing::reference_of(*sidecar), state_) << operation.name;
