@@ -13,20 +13,34 @@ namespace onnxfs {
 
 namespace {
 
-// A payload that is read in shares, each by whichever thread.
+// A payload that is read in shares, each by whichever thread. Who reads the last puts them together, so that what each
+// share came to is kept for no longer than its tensor is read.
 class Reading {
  public:
   explicit Reading(const NumericPayload& subject)
       : payload_(subject.payload),
         decoder_(subject.type),
         shares_(decoder_.numbers(subject.elements, payload_.size()), decoder_.bits()),
-        results_(shares_.count()) {}
+        results_(shares_.count()),
+        unread_(shares_.count()) {}
 
   size_t shares() const noexcept { return shares_.count(); }
 
   // After one has failed, the others are left out.
   void read(size_t share, Scratch& scratch, Workers& workers) {
-    if (failed_) return;
+    if (!failed_) try_to_read(share, scratch, workers);
+    if (unread_.fetch_sub(1) == 1) put_together();
+  }
+
+  // Once, after all shares were read.
+  std::variant<Statistics, Error> take() {
+    const MutexLock lock(mutex_);
+    if (error_) return *std::move(error_);
+    return std::move(all_);
+  }
+
+ private:
+  void try_to_read(size_t share, Scratch& scratch, Workers& workers) {
     try {
       results_[share] = statistics_of_range(shares_[share], scratch, workers);
     } catch (const Error& error) {
@@ -36,15 +50,12 @@ class Reading {
     }
   }
 
-  std::variant<Statistics, Error> take() {
-    const MutexLock lock(mutex_);
-    if (error_) return *std::move(error_);
-    Statistics all;
-    for (const Statistics& result : results_) all.add(result);
-    return all;
+  // In their order, whoever came last: sums of floats depend on it.
+  void put_together() {
+    for (const Statistics& result : results_) all_.add(result);
+    results_ = {};
   }
 
- private:
   Statistics statistics_of_range(const ByteRange& range, Scratch& scratch, Workers& workers) const {
     StatisticsCollector collector(decoder_, scratch);
     const uint64_t at_once = std::min(numbers_read_at_once(decoder_.bits()), range.size());
@@ -64,6 +75,8 @@ class Reading {
   const NumberDecoder decoder_;
   const Shares shares_;
   std::vector<Statistics> results_;
+  Statistics all_;
+  std::atomic<size_t> unread_;
   std::atomic<bool> failed_ = false;
   Mutex mutex_;
   std::optional<Error> error_ ONNXFS_GUARDED_BY(mutex_);
