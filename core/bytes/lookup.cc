@@ -124,7 +124,7 @@ LookedUp look_up(const std::string& path) {
     if (++links > most_links) fail(ELOOP, "{}: {}", path, describe_errno(ELOOP));
     const std::string text = link_text(fd.get());
     if (text.starts_with('/')) steps.restart();
-    rest = text + rest;
+    rest.insert(0, text);
     if (rest.size() > longest) fail(ENAMETOOLONG, "{}: {}", path, describe_errno(ENAMETOOLONG));
   }
   std::string found = steps.path();
