@@ -124,6 +124,7 @@ std::vector<std::variant<Statistics, Error>> statistics_of(std::span<const Numer
   workers.run(tasks.size(),
               [&](size_t i, Scratch& scratch) { tasks[i].reading.read(tasks[i].share, scratch, workers); });
   std::vector<std::variant<Statistics, Error>> results;
+  results.reserve(readings.size());
   for (Reading& reading : readings) results.push_back(reading.take());
   return results;
 }

@@ -16,21 +16,24 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-#define ONNXFS_ENDS(name, T)                                                          \
-  ONNXFS_VECTORISED void name(const std::byte* bytes, size_t count, T& min, T& max) { \
-    T low = min, high = max;                                                          \
-    for (size_t i = 0; i < count; ++i) {                                              \
-      T value;                                                                        \
-      std::memcpy(&value, bytes + i * sizeof value, sizeof value);                    \
-      low = value < low ? value : low;                                                \
-      high = value > high ? value : high;                                             \
-    }                                                                                 \
-    min = low;                                                                        \
-    max = high;                                                                       \
+template <typename T>
+ONNXFS_INLINE void extend_ends(const std::byte* bytes, size_t count, T& min, T& max) {
+  T low = min, high = max;
+  for (size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, bytes + i * sizeof value, sizeof value);
+    low = value < low ? value : low;
+    high = value > high ? value : high;
   }
-ONNXFS_ENDS(signed_ends, int64_t)
-ONNXFS_ENDS(unsigned_ends, uint64_t)
-#undef ONNXFS_ENDS
+  min = low;
+  max = high;
+}
+ONNXFS_VECTORISED void signed_ends(const std::byte* bytes, size_t count, int64_t& min, int64_t& max) {
+  extend_ends(bytes, count, min, max);
+}
+ONNXFS_VECTORISED void unsigned_ends(const std::byte* bytes, size_t count, uint64_t& min, uint64_t& max) {
+  extend_ends(bytes, count, min, max);
+}
 
 template <typename T>
 void widen(const std::byte* bytes, size_t count, std::optional<Statistics::Ends>& ends,
