@@ -82,7 +82,10 @@ std::optional<Base> Base::read(const std::string& folder) {
   if (!exists(path)) return std::nullopt;
   const auto file = FileSource::open(path);
   if (file->size() > largest_base) fail(EBADMSG, "{} is damaged: it has {} bytes", path, file->size());
-  const auto damaged = [&path](const char* what) {
+  const auto damaged = [&](const char* what) {
+    if (!has_edits(folder)) {
+      fail(EBADMSG, "{} is none of onnxfs; move it elsewhere, or name another folder for edits with --sidecar", path);
+    }
     fail(EBADMSG, "{} is damaged: {}; restore it, or drop the edits with onnxfs discard", path, what);
   };
   try {

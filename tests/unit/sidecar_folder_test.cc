@@ -95,6 +95,7 @@ TEST_F(SidecarFolderTest, AFolderOfSomebodyElseIsNotDiscarded) {
   const std::vector<std::string> names = {"base.json", "lock", "00000001.blob", "commit.journal"};
   for (const std::string& name : names) folder_.write("model.onnx.sidecar/" + name, R"({"log": "of a voyage"})");
   EXPECT_FALSE(has_edits(folder()));
+  EXPECT_ERROR(open(), EBADMSG, "name another folder for edits with --sidecar");
   EXPECT_ERROR(discard_all(path_, folder()), EINVAL, "did not make");
   for (const std::string& name : names) EXPECT_EQ(contents(folder() + "/" + name), R"({"log": "of a voyage"})");
 }
