@@ -77,7 +77,9 @@ timespec FolderMembers::changed_at(const FolderMember& folder) const {
 }
 
 std::string FolderMembers::absolute_path(const FolderMember& member) const {
-  return member.path.empty() ? folder_ : joined(folder_, member.path);
+  const std::string now = path_of(fd_.get());
+  const std::string& folder = now.empty() ? folder_ : now;
+  return member.path.empty() ? folder : joined(folder, member.path);
 }
 
 std::string FolderMembers::path_in(const FolderMember& folder, std::string_view name) {
@@ -122,15 +124,11 @@ bool FolderMembers::is_mount_of_ours(int folder_fd, const FolderMember& folder, 
 
 bool FolderMembers::follow(int folder_fd, const FolderMember& folder, const std::string& link,
                            struct stat& status) const {
-  UniqueFd target = openat2(folder_fd, link, O_PATH, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
-  if (!target && errno == EXDEV) {
-    try {
-      target = look_up(joined(absolute_path(folder), link)).fd;
-    } catch (const Error&) {
-      // It leads nowhere, or to a mount of ours.
-    }
+  try {
+    return ::fstat(look_up_in(folder_fd, absolute_path(folder), link).get(), &status) == 0;
+  } catch (const Error&) {
+    return false;  // it leads nowhere, or to a mount of ours
   }
-  return target && ::fstat(target.get(), &status) == 0;
 }
 
 const FolderMember* FolderMembers::add(const FolderMember& folder, const Found& found) {

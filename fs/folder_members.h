@@ -57,6 +57,7 @@ class FolderMembers {
   // When the folder last changed. Throws Error(ENOENT) when it is gone.
   timespec changed_at(const FolderMember& folder) const;
 
+  // As it is now: the folder may have been moved.
   std::string absolute_path(const FolderMember& member) const;
 
  private:
@@ -83,7 +84,7 @@ class FolderMembers {
 
   const FolderMember* add(const FolderMember& folder, const Found& found) ONNXFS_REQUIRES(mutex_);
 
-  std::string folder_;
+  std::string folder_;  // where it was
   std::string hidden_;  // the path of the mount point in it, or ""
   UniqueFd fd_;
   mutable Mutex mutex_;

@@ -1,5 +1,8 @@
 #include "fs/fuse_operations.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -69,6 +72,16 @@ void reply_with_file(fuse_req_t request, fuse_file_info* info, std::unique_ptr<O
 
 namespace {
 
+// We are asked by a thread of our own when what a model names, or a link beside it, leads into the mount that shows it.
+// The answer might be the one that the thread is about to make, and not even SIGKILL ends such a wait. Reads need not
+// look: who asks so opens nothing.
+void refuse_ourselves(fuse_req_t request) {
+  const pid_t thread = fuse_req_ctx(request)->pid;
+  if (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
+    fail(EDEADLK, "something that a model needs lies in its own mount");
+  }
+}
+
 void on_init(void* user, fuse_conn_info* connection) {
   // Mapped sources are faster than splicing (and simpler), a cache that writes back would trust its own idea of
   // sizes over ours.
@@ -83,6 +96,7 @@ void on_init(void* user, fuse_conn_info* connection) {
 
 void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   answer(request, [&] {
+    refuse_ourselves(request);
     std::optional<Absence> absence;
     const Entry entry = filesystem(request).lookup(parent, name, absence);
     fuse_entry_param reply = to_fuse(entry);
@@ -92,11 +106,15 @@ void on_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
 }
 
 void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
-  answer(request, [&] { reply_with_attributes(request, inode, info); });
+  answer(request, [&] {
+    refuse_ourselves(request);
+    reply_with_attributes(request, inode, info);
+  });
 }
 
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
   answer(request, [&] {
+    refuse_ourselves(request);
     auto file = filesystem(request).open(inode, info->flags);
     if (!file->keep_cache) {
       // Its size may be another too, and the kernel would cut what is read at the size that it knows. Told of cached
@@ -145,6 +163,7 @@ void on_opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 template <typename Add>
 void reply_list(fuse_req_t request, fuse_ino_t folder, size_t size, off_t offset, Add add) {
   answer(request, [&] {
+    refuse_ourselves(request);
     std::vector<char> buffer(size);
     size_t used = 0;
     filesystem(request).list(folder, static_cast<uint64_t>(offset),
@@ -194,6 +213,7 @@ void reply_attribute(fuse_req_t request, std::string_view value, size_t room) {
 
 void on_getxattr(fuse_req_t request, fuse_ino_t inode, const char* name, size_t room) {
   answer(request, [&] {
+    refuse_ourselves(request);
     // The size first: what is dear to compute is not computed to be counted.
     const size_t size = filesystem(request).attribute_size(inode, name);
     if (room == 0) fuse_reply_xattr(request, size);
@@ -204,6 +224,7 @@ void on_getxattr(fuse_req_t request, fuse_ino_t inode, const char* name, size_t 
 
 void on_listxattr(fuse_req_t request, fuse_ino_t inode, size_t room) {
   answer(request, [&] {
+    refuse_ourselves(request);
     std::string names;
     for (const std::string_view name : filesystem(request).attribute_names(inode)) names.append(name).push_back('\0');
     reply_attribute(request, names, room);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/bytes/error.h"
+#include "core/bytes/lookup.h"
 #include "fs/arguments.h"
 #include "fs/commands.h"
 #include "fs/daemon.h"
@@ -34,6 +35,7 @@ std::shared_ptr<Filesystem> model_filesystem(const std::shared_ptr<Sidecar>& sid
 
 std::shared_ptr<Filesystem> folder_filesystem(const MountFacts& facts, Ownership ownership) {
   const auto open_model = [ownership, facts](const std::string& path) {
+    require_outside_mounts(path);
     return std::make_shared<ModelFilesystem>(Sidecar::open(Model::open(path), sidecar_path(path), facts.mount_point),
                                              ownership, nullptr);
   };

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <climits>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -102,6 +104,31 @@ UniqueFd openat2(int folder, const std::string& path, uint64_t flags, uint64_t r
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
   }
   return UniqueFd(fd);
+}
+
+UniqueFd look_up_in(int folder, const std::string& folder_path, const std::string& name) {
+  UniqueFd fd = openat2(folder, name, O_PATH, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
+  if (fd) return fd;
+  if (errno != EXDEV) fail(errno, "{}/{}: {}", folder_path, name, describe_errno(errno));
+  return look_up(fmt::format("{}/{}", folder_path, name)).fd;
+}
+
+void require_outside_mounts(const std::string& path) {
+  const std::filesystem::path absolute = std::filesystem::absolute(path);
+  const UniqueFd folder(::open(absolute.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return;
+  try {
+    look_up_in(folder.get(), absolute.parent_path(), absolute.filename());
+  } catch (const Error& error) {
+    if (error.code() == EXDEV) fail(ELOOP, "{} leads into a mount of onnxfs: {}", path, error.what());
+  }
+}
+
+std::string path_of(int fd) {
+  struct stat status;
+  std::error_code error;
+  const std::string path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), error);
+  return error || ::fstat(fd, &status) != 0 || status.st_nlink == 0 ? "" : path;
 }
 
 LookedUp look_up(const std::string& path) {

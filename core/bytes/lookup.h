@@ -23,4 +23,13 @@ struct LookedUp {
 // other. `path` is absolute. Throws Error: EXDEV where it leads into such a mount, else as open(2) does.
 LookedUp look_up(const std::string& path);
 
+// Likewise what `name` is in a folder, whose path is absolute: at the cost of one system call where nothing is crossed.
+UniqueFd look_up_in(int folder, const std::string& folder_path, const std::string& name);
+
+// Throws Error(ELOOP) when a path is, in its folder, a link that leads into a mount of onnxfs, or such a mount.
+void require_outside_mounts(const std::string& path);
+
+// The path under which an open file or folder is found now, wherever it was moved since; "" when it has none.
+std::string path_of(int fd);
+
 }  // namespace onnxfs

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "core/bytes/error.h"
+#include "core/bytes/lookup.h"
 #include "core/sidecar/base.h"
 #include "core/sidecar/blob.h"
 #include "core/sidecar/record.h"
@@ -143,6 +144,10 @@ void require_folder(const std::string& folder) {
                            : code == ENOTDIR ? "is not a folder"
                                              : "cannot be examined: " + describe_errno(code);
   fail(code, "{}, where edits are kept, {}; move it elsewhere, or name another folder with --sidecar", folder, what);
+}
+
+void require_folder_outside_mounts(const std::string& folder) {
+  for (const std::string& path : {folder, base_path(folder), journal_path(folder)}) require_outside_mounts(path);
 }
 
 void remove_edits(const std::string& folder, Disk& disk) {

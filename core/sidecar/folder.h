@@ -31,6 +31,10 @@ bool has_edits(const std::string& folder);
 void make_sidecar_folder(const std::string& folder, Disk& disk);
 void require_folder(const std::string& folder);
 
+// ELOOP when the folder, or what is found in it by name, is a link into a mount of onnxfs: in its own, a daemon would
+// wait for itself.
+void require_folder_outside_mounts(const std::string& folder);
+
 // Removes the edits, and leaves what is needed to begin anew. base.json goes first, and durably, so that at no moment
 // there are other edits than there were, or none.
 //

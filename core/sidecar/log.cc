@@ -37,6 +37,7 @@ SidecarLog::~SidecarLog() {
 }
 
 void SidecarLog::load() {
+  require_folder_outside_mounts(folder_);
   base_ = Base::read(folder_);
   if (!base_) return;
   const Model& model = editor_.model();
@@ -62,6 +63,7 @@ void SidecarLog::acquire() {
   const MutexLock acquiring(acquiring_);
   if (acquired()) return;
   if (removed_) fail(ESTALE, "the edits in {} were removed", folder_);
+  require_folder_outside_mounts(folder_);
   make_sidecar_folder(folder_, disk_);
   take_lock();
   prepare();

@@ -117,6 +117,62 @@ def test_a_model_that_is_a_link_into_its_own_mount(mount_at, zoo, target):
     assert run("ls", mnt.path).stdout.split() == ["a.onnx", "broken.onnx", "folder.onnx", "sub"]
 
 
+def test_a_link_into_its_own_mount_after_it_was_looked_at(mount_at, zoo):
+    (zoo / "x.onnx").symlink_to("a.onnx")
+    mnt = mount_at(zoo, zoo / "mnt")
+    assert (mnt.path / "x.onnx").stat()
+    (zoo / "x.onnx").unlink()
+    (zoo / "x.onnx").symlink_to("mnt/x.onnx/live/x.onnx")
+    assert run("ls", mnt.path / "x.onnx").returncode != 0
+
+
+@pytest.mark.parametrize("link", ["a.onnx.sidecar", "a.onnx.sidecar/base.json", "a.onnx.sidecar/commit.journal"])
+def test_edits_in_their_own_mount(mount_at, zoo, link):
+    link = zoo / link
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(zoo / "mnt/a.onnx")
+    mnt = mount_at(zoo, zoo / "mnt")
+    assert run("ls", mnt.path / "a.onnx").returncode != 0
+    assert f"{link} leads into a mount of onnxfs" in mnt.text(".onnxfs/log.txt")
+    assert (mnt.path / "folder.onnx/c.onnx/initializers/w.bin").read_bytes() == floats(1)
+
+
+def test_a_sidecar_that_becomes_a_link_into_its_own_mount(mount_at, zoo):
+    mnt = mount_at(zoo, zoo / "mnt")
+    weights = mnt.path / "a.onnx/initializers/w.bin"
+    assert weights.read_bytes() == floats(1)
+    (zoo / "a.onnx.sidecar").symlink_to("mnt/a.onnx/initializers")
+    assert run("dd", f"of={weights}", "conv=notrunc", "if=/dev/zero", "bs=1", "count=1").returncode != 0
+    assert run("touch", mnt.path / "a.onnx/initializers/scratch").returncode != 0
+    assert weights.read_bytes() == floats(1)
+
+
+def test_its_own_mount_in_an_overlay(mount_at, zoo):
+    """Which is of another type in the mount table."""
+    evil(zoo / "evil.onnx", "over/evil.onnx/initializers/w.bin")
+    for name in ("over", "empty"):
+        (zoo / name).mkdir()
+    mnt = mount_at(zoo, zoo / "mnt")
+    if run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={mnt.path}:{zoo / 'empty'}", zoo / "over").returncode:
+        pytest.skip("no overlay can be mounted here")
+    try:
+        assert "lies in a mount of onnxfs" in run("cat", mnt.path / "evil.onnx/problems.txt").stdout
+        assert run("cat", mnt.path / "evil.onnx/initializers/w.bin").returncode != 0
+        assert (mnt.path / "a.onnx/initializers/w.bin").read_bytes() == floats(1)
+    finally:
+        assert run("umount", "-l", zoo / "over").returncode == 0
+
+
+def test_a_folder_that_is_moved(mount, zoo):
+    """Models are found, and their edits kept, where it is now."""
+    with mount(zoo) as mnt:
+        assert (mnt.path / "a.onnx/initializers/w.bin").read_bytes() == floats(1)
+        moved = zoo.rename(zoo.with_name("moved"))
+        assert (mnt.path / "sub/deeper/b.onnx/initializers/w.bin").read_bytes() == floats(2)
+        overwrite(mnt.path / "sub/deeper/b.onnx/initializers/w.bin", 0, floats(7))
+        assert (moved / "sub/deeper/b.onnx.sidecar/base.json").exists() and not zoo.exists()
+
+
 def test_two_mounts_that_look_into_each_other(mount_at, zoo):
     """Each would show the other, and that it again, and so on."""
     evil(zoo / "evil.onnx", "b/twin.onnx/initializers/w.bin")

@@ -78,5 +78,30 @@ TEST_F(LookUpTest, FollowsNoLinkOfTheKernelsMaking) {
   ::close(fd);
 }
 
+TEST_F(LookUpTest, FindsInAFolder) {
+  folder_.symlink("link", "a/b/file");
+  folder_.symlink("far", "/dev/null");
+  const UniqueFd folder(::open(folder_.path().c_str(), O_PATH | O_CLOEXEC));
+  EXPECT_EQ(path_of(look_up_in(folder.get(), folder_.path(), "link").get()), file_);
+  EXPECT_EQ(path_of(look_up_in(folder.get(), folder_.path(), "far").get()), "/dev/null");
+  EXPECT_ERROR(look_up_in(folder.get(), folder_.path(), "nothing"), ENOENT, folder_ / "nothing");
+}
+
+TEST_F(LookUpTest, KnowsWhereAFileIsNow) {
+  const UniqueFd fd(::open(file_.c_str(), O_PATH | O_CLOEXEC));
+  EXPECT_EQ(path_of(fd.get()), file_);
+  std::filesystem::rename(file_, folder_ / "moved");
+  EXPECT_EQ(path_of(fd.get()), folder_ / "moved");
+  std::filesystem::remove(folder_ / "moved");
+  EXPECT_EQ(path_of(fd.get()), "");
+}
+
+TEST_F(LookUpTest, WhatIsNotThereLeadsNowhere) {
+  folder_.symlink("absolute", "/dev/null");
+  for (const char* path : {"absolute", "nothing", "nothing/at all", "a/b/file"}) {
+    EXPECT_NO_THROW(require_outside_mounts(folder_ / path));
+  }
+}
+
 }  // namespace
 }  // namespace onnxfs
