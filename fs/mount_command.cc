@@ -55,9 +55,12 @@ bool is_not_empty(const std::string& folder) {
   return !error && !is_empty;
 }
 
-// Whether a path, of which the last name need not exist, is not to be seen any more with a mount at `mount_point`.
-bool is_hidden(const std::string& path, const std::string& mount_point) {
-  return (absolute_path(path) + "/").starts_with(mount_point == "/" ? "/" : mount_point + "/");
+// Whether a path, of which the last name need not exist, is not to be seen any more with a mount at `mount_point`, or
+// what it is a link to is not.
+bool is_hidden(const std::filesystem::path& path, const std::string& mount_point) {
+  const std::string hidden = mount_point == "/" ? "/" : mount_point + "/";
+  return (absolute_path(path) + "/").starts_with(hidden) ||
+         (absolute_path(path.parent_path()) + "/").starts_with(hidden);
 }
 
 void log_remarks(const Sidecar& sidecar) {
