@@ -46,7 +46,7 @@ std::string data_file_name(const std::string& model_name, unsigned n) {
 }
 
 std::string require_portable_location(const std::string& location) {
-  const std::string name = normal(location);
+  std::string name = normal(location);
   const auto refuse = [&](std::string_view reason) {
     fail(EINVAL, "\"{}\" cannot be a data file's name: {}", location, reason);
   };

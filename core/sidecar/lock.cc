@@ -60,8 +60,7 @@ std::string read_holder(int fd) {
   const ssize_t n = ::pread(fd, text.data(), text.size(), 0);
   text.resize(n < 0 ? 0 : static_cast<size_t>(n));
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  const std::string unknown = "another process";
-  if (!json.is_object() || !json.contains("holder") || !json["holder"].is_string()) return unknown;
+  if (!json.is_object() || !json.contains("holder") || !json["holder"].is_string()) return "another process";
   return json["holder"].get<std::string>();
 }
 

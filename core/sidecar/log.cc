@@ -15,7 +15,7 @@ timespec time_now() {
   return now;
 }
 
-SidecarLog::SidecarLog(std::shared_ptr<const Model> model, std::string folder, std::string holder, Disk& disk,
+SidecarLog::SidecarLog(std::shared_ptr<const Model> model, const std::string& folder, std::string holder, Disk& disk,
                        Opening opening, const SidecarLimits& limits)
     : folder_(std::filesystem::absolute(folder)),
       holder_(std::move(holder)),

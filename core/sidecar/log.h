@@ -23,8 +23,8 @@ namespace onnxfs {
 class SidecarLog {
  public:
   // Replays what there is.
-  SidecarLog(std::shared_ptr<const Model> model, std::string folder, std::string holder, Disk& disk, Opening opening,
-             const SidecarLimits& limits);
+  SidecarLog(std::shared_ptr<const Model> model, const std::string& folder, std::string holder, Disk& disk,
+             Opening opening, const SidecarLimits& limits);
   // Closes the log, and lets go of the lock.
   ~SidecarLog();
   SidecarLog(const SidecarLog&) = delete;

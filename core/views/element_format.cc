@@ -84,7 +84,7 @@ std::string make_lines(size_t codes, size_t width, WriteCode write_code) {
 template <typename Byte, size_t width>
 const std::string& integer_lines() {
   static const std::string lines = make_lines(256, width, [](char* text, uint32_t code) {
-    const int number = static_cast<Byte>(code);
+    const int number{static_cast<Byte>(code)};
     char* end = std::to_chars(text, text + widest_line, number).ptr;
     return end <= text + width ? end : text;  // no number of a type of less than a byte
   });
