@@ -11,7 +11,7 @@ import pytest
 from committed import commit
 from editable import overwrite
 from editing import sidecar_of
-from mounting import BINARY, onnxfs
+from mounting import BINARY, onnxfs, until
 from onnx_wire import FLOAT, Hole, Message, graph, tensor, write_model
 
 SIZE = 100 << 20  # of the tensor in the model, and of the one in its data file
@@ -131,9 +131,10 @@ def test_mount_after_a_kill(mount, big):
 def test_interrupt(mount, big, number):
     """It leaves nothing behind, and the edits are still there."""
     big.edit(mount)
+    before = os.listdir(big.model.parent)
     process = started(big.model)
     try:
-        time.sleep(0.05)
+        until(lambda: process.poll() is not None or len(os.listdir(big.model.parent)) > len(before), "it writes")
         process.send_signal(number)
         _, errors = process.communicate(timeout=30)
     finally:
