@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "core/bytes/error.h"
 #include "core/bytes/lookup.h"
@@ -68,8 +69,10 @@ bool is_ours(const std::string& path) {
   return n >= 0 && blob_magic.starts_with(std::string_view(start.data(), static_cast<size_t>(n)));
 }
 
-// Of a small file; "" when there is none.
+// Of a small file; "" when there is none, or what would not end.
 std::string beginning_of(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
   std::string text(4096, '\0');
   std::ifstream file(path);
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -113,6 +113,15 @@ TEST_F(SidecarFolderTest, DamagedEditsAreEditsStill) {
   EXPECT_FALSE(files::exists(folder()));
 }
 
+TEST_F(SidecarFolderTest, PipesAreNotWaitedFor) {
+  files::create_directory(folder());
+  for (const char* name : {"base.json", "commit.journal", "00000001.blob"}) {
+    ASSERT_EQ(::mkfifo(in_folder(name).c_str(), 0600), 0);
+    EXPECT_FALSE(has_edits(folder())) << name;
+    files::remove(in_folder(name));
+  }
+}
+
 TEST_F(SidecarFolderTest, AnInterruptedCommitAloneIsASidecar) {
   files::create_directory(folder());
   Journal{Journal::Kind::rename, 1, {{"w.bin", 7, 1}}}.write(folder(), Disk::real());
