@@ -128,18 +128,7 @@ void Base::write_lazily(const std::string& folder, Disk& disk) const {
   }
   object["checksum"] = checksum_of(object);
   const std::string text = object.dump(2) + "\n";
-
-  const std::string temporary = temporary_path(folder);
-  if (exists(temporary)) disk.remove(temporary);
-  try {
-    const UniqueFd fd = disk.create(temporary, 0600);
-    disk.write(fd.get(), std::as_bytes(std::span(text)), 0, temporary);
-    disk.flush(fd.get(), temporary);
-    disk.rename(temporary, base_path(folder));
-  } catch (const Error&) {
-    remove_quietly(disk, temporary);
-    throw;
-  }
+  replace_file(base_path(folder), temporary_path(folder), text, disk);
 }
 
 Base::Doubts Base::require_same(const Model& now, const std::string& folder) const {

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -151,6 +152,19 @@ void require_folder(const std::string& folder) {
 
 void require_folder_outside_mounts(const std::string& folder) {
   for (const std::string& path : {folder, base_path(folder), journal_path(folder)}) require_outside_mounts(path);
+}
+
+void replace_file(const std::string& path, const std::string& temporary, std::string_view text, Disk& disk) {
+  remove_if_there(temporary, disk);
+  try {
+    const UniqueFd fd = disk.create(temporary, 0600);
+    disk.write(fd.get(), std::as_bytes(std::span(text)), 0, temporary);
+    disk.flush(fd.get(), temporary);
+    disk.rename(temporary, path);
+  } catch (const Error&) {
+    remove_quietly(disk, temporary);
+    throw;
+  }
 }
 
 void remove_edits(const std::string& folder, Disk& disk) {

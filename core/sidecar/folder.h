@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/bytes/disk.h"
@@ -34,6 +35,10 @@ void require_folder(const std::string& folder);
 // ELOOP when the folder, or what is found in it by name, is a link into a mount of onnxfs: in its own, a daemon would
 // wait for itself.
 void require_folder_outside_mounts(const std::string& folder);
+
+// Makes a small file, or what takes its place: writes it under a temporary name, where remains of that may be, flushes
+// and renames it. When it throws, nothing is left there. The caller flushes the folder.
+void replace_file(const std::string& path, const std::string& temporary, std::string_view text, Disk& disk);
 
 // Removes the edits, and leaves what is needed to begin anew. base.json goes first, and durably, so that at no moment
 // there are other edits than there were, or none.

@@ -103,28 +103,13 @@ void Journal::write(const std::string& sidecar, Disk& disk) const {
   }
   object["checksum"] = checksum_of(object);
   const std::string text = object.dump() + "\n";
-
-  remove_journal_remains(sidecar, disk);
-  const std::string temporary = new_journal_path(sidecar);
-  try {
-    const UniqueFd fd = disk.create(temporary, 0600);
-    disk.write(fd.get(), std::as_bytes(std::span(text)), 0, temporary);
-    disk.flush(fd.get(), temporary);
-    disk.rename(temporary, journal_path(sidecar));
-  } catch (const Error&) {
-    remove_quietly(disk, temporary);
-    throw;
-  }
+  replace_file(journal_path(sidecar), new_journal_path(sidecar), text, disk);
   disk.flush_folder(sidecar);
 }
 
 void Journal::remove(const std::string& sidecar, Disk& disk) {
   disk.remove(journal_path(sidecar));
   disk.flush_folder(sidecar);
-}
-
-void remove_journal_remains(const std::string& sidecar, Disk& disk) {
-  if (exists(new_journal_path(sidecar))) disk.remove(new_journal_path(sidecar));
 }
 
 }  // namespace onnxfs

@@ -47,7 +47,4 @@ struct Journal {
   static void remove(const std::string& sidecar, Disk& disk);
 };
 
-// What a write of a journal that was killed leaves; removes it, if it is there.
-void remove_journal_remains(const std::string& sidecar, Disk& disk);
-
 }  // namespace onnxfs
