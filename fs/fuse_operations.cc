@@ -76,8 +76,9 @@ namespace {
 // The answer might be the one that the thread is about to make, and not even SIGKILL ends such a wait. Reads need not
 // look: who asks so opens nothing.
 void refuse_ourselves(fuse_req_t request) {
+  static const pid_t ourselves = ::getpid();  // nothing is served before the daemon has forked
   const pid_t thread = fuse_req_ctx(request)->pid;
-  if (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
+  if (::syscall(SYS_tgkill, ourselves, thread, 0) == 0) {
     fail(EDEADLK, "something that a model needs lies in its own mount");
   }
 }
