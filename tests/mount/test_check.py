@@ -7,10 +7,9 @@ import pty
 import signal
 import struct
 import subprocess
-import time
 
 import pytest
-from mounting import BINARY, onnxfs
+from mounting import BINARY, SLOWNESS, onnxfs
 from onnx_wire import FLOAT, INT4, INT64, Message, graph, tensor, write_model
 
 
@@ -266,9 +265,7 @@ def test_long_work(tmp_path):
             shown += os.read(parent, 4096)
         assert b"checking: " in shown and b"of 1.1 TB" in shown
         check.send_signal(signal.SIGINT)
-        before = time.monotonic()
-        assert check.wait(timeout=10) == -signal.SIGINT
-        assert time.monotonic() - before < 5
+        assert check.wait(timeout=5 * SLOWNESS) == -signal.SIGINT
     finally:
         check.kill()
         check.wait()
