@@ -21,7 +21,7 @@ namespace onnxfs {
 
 namespace {
 
-constexpr int longest_wait_ms = 10'000;
+constexpr int patience_ms = 5'000;
 
 // A handle on the process that serves a mount, or none.
 UniqueFd serving_process(const nlohmann::json& status) {
@@ -29,11 +29,21 @@ UniqueFd serving_process(const nlohmann::json& status) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, status["pid"].get<pid_t>(), 0)));
 }
 
-// Until the process is gone, so that what it does at its end is done: it flushes the edits and lets go of their lock,
-// and removes a folder that it made.
-void wait_for_end(const UniqueFd& process, int longest_ms) {
+// Whether the process is gone within so many milliseconds, -1 for ever, so that what it does at its end is done: it
+// flushes the edits and lets go of their lock, and removes a folder that it made.
+bool ends(const UniqueFd& process, int longest_ms) {
   pollfd end{process.get(), POLLIN, 0};
-  if (process) ::poll(&end, 1, longest_ms);
+  return !process || ::poll(&end, 1, longest_ms) == 1;
+}
+
+// A commit has to wait for the process to let go of the edits; else it is only said what may be wrong.
+void wait_for_end(const UniqueFd& process, const nlohmann::json& status, bool commits) {
+  if (ends(process, patience_ms)) return;
+  fmt::print(stderr,
+             "onnxfs: process {} has not ended yet: it writes its edits, or another mount namespace, as a container has "
+             "one, still holds the mount{}\n",
+             status["pid"].get<pid_t>(), commits ? "; the commit waits for its end" : "");
+  if (commits) ends(process, -1);
 }
 
 // What is to be committed after a mount: as its process says, or if that has died, as the mount table does.
@@ -90,7 +100,7 @@ int umount(const std::string& path, bool with_commit) {
   }
   unmount(mounted->mount_point, status.is_null());
   tell_of_losses(scratch_files);
-  wait_for_end(process, with_commit ? -1 : longest_wait_ms);
+  wait_for_end(process, status, with_commit);
   return with_commit ? commit_and_report(model.model, std::move(model.options)) : 0;
 }
 

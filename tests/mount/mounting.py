@@ -143,6 +143,17 @@ def unmount(path, lazily=False, by_force=False):
     return run("fusermount3", "-u", *(["-z"] if lazily else []), path)
 
 
+@contextmanager
+def namespace_of_its_own():
+    """A process with a copy of all mounts, as a container has them, for a block; its end lets go of them."""
+    holder = subprocess.Popen(["unshare", "-m", "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.read(1) == b"\n"
+        yield
+    finally:
+        holder.communicate()
+
+
 class Mount:
     """One mounted model. `options`: what follows -o."""
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import subprocess
 
 import pytest
 from committed import all_as_read, by_onnx, commit, messages, patched, without_payloads
@@ -10,7 +11,7 @@ from datatypes import string_payload
 from edited_model import DATA, OLD, all_bytes, edit, write_small
 from editable import bin_path, contents, other_payload, overwrite, payloads, replacement, write_editable
 from editing import kill_daemon, sidecar_of
-from mounting import Mount, mounts_at, one_line, onnxfs
+from mounting import BINARY, SLOWNESS, Mount, daemon_of, mounts_at, namespace_of_its_own, one_line, onnxfs
 from onnx_wire import FLOAT, Message, tensor
 
 import onnx
@@ -263,6 +264,27 @@ def test_umount_commits(saved, tmp_path, mount, is_killed):
     with mount(saved) as again:
         assert again.bytes("w") == b"committed" + OLD[9:]
         assert again.json("w")["edited"] is False
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mount namespaces are root's")
+@pytest.mark.parametrize("words", [[], ["--commit"]], ids=["", "commit"])
+def test_umount_of_a_mount_that_a_container_holds_too(saved, tmp_path, words):
+    mnt = Mount(saved, tmp_path / "mnt")
+    try:
+        mnt.path.mkdir()
+        mnt.start()
+        overwrite(mnt.file("w"), 0, b"committed")
+        with namespace_of_its_own():
+            command = subprocess.Popen([BINARY, "umount", mnt.path, *words], stderr=subprocess.PIPE, text=True)
+            line = command.stderr.readline()
+            assert f"process {mnt.pid} has not ended yet" in line
+            assert ("the commit waits" in line) == bool(words)
+            assert mnt.pid == daemon_of(mnt.path)
+        assert mnt.ended() == 0
+        assert command.communicate(timeout=10 * SLOWNESS) == (None, "") and command.returncode == 0
+    finally:
+        mnt.give_up()
+    assert sidecar_of(saved).exists() == (not words)
 
 
 def test_discard_all(mount, saved):
