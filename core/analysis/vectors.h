@@ -8,8 +8,10 @@
 #include <limits>
 
 // Compiles a function once more for AVX2 and for AVX-512; which one runs is found when the program starts. All give the
-// same bits, since nothing in core is contracted to a fused multiply-add. Needs the indirect functions of glibc.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+// same bits, since nothing in core is contracted to a fused multiply-add. Needs the indirect functions of glibc; the
+// loader asks which to take before ThreadSanitizer is ready to be called.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_THREAD__)
 #define ONNXFS_VECTORISED __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define ONNXFS_VECTORISED
