@@ -222,6 +222,7 @@ def test_other_words_for_a_mount_point(model, tmp_path, word):
         mount.give_up()
 
 
+@pytest.mark.limit(90)
 @pytest.mark.skipif(os.getuid() != 0, reason="umount(8) is root's")
 def test_mounting_again_at_once(model, tmp_path):
     """A mount that follows an unmount without a pause neither fails nor keeps the mount point that was made."""
