@@ -1,4 +1,4 @@
-// What is done with bytes that anybody may have made: by libFuzzer for hours, and by the unit tests for seconds.
+// What is done with bytes that anybody may have made: by libFuzzer for hours, and in each run of the tests for seconds.
 #pragma once
 
 #include <fmt/format.h>
