@@ -113,6 +113,19 @@ void on_getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
   });
 }
 
+// access(2), where the kernel does not check permissions itself. The mode bits say what a file is for, to anybody.
+void on_access(fuse_req_t request, fuse_ino_t inode, int wanted) {
+  answer(request, [&] {
+    refuse_ourselves(request);
+    const mode_t mode = filesystem(request).entry(inode).attributes.st_mode;
+    const auto may = [mode](mode_t bits) { return (mode & bits) != 0; };
+    int status = 0;
+    if ((wanted & W_OK) != 0 && !may(S_IWUSR | S_IWGRP | S_IWOTH)) status = EROFS;
+    else if ((wanted & X_OK) != 0 && !may(S_IXUSR | S_IXGRP | S_IXOTH)) status = EACCES;
+    fuse_reply_err(request, status);
+  });
+}
+
 void on_open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
   answer(request, [&] {
     refuse_ourselves(request);
@@ -247,6 +260,7 @@ const fuse_lowlevel_ops& fuse_operations() {
     ops.init = on_init;
     ops.lookup = on_lookup;
     ops.getattr = on_getattr;
+    ops.access = on_access;
     ops.open = on_open;
     ops.read = on_read;
     ops.release = on_release;

@@ -148,9 +148,11 @@ Session::Session(Filesystem& filesystem, const MountPoint& mount_point, const Mo
   // Before there is a mount to leave behind, and for all threads to come, so that the one that waits gets them.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // default_permissions: the mode bits mean what they say, for everybody that allow_other lets in.
-  std::string list = "default_permissions,subtype=onnxfs,fsname=" + escape(source);
+  std::string list = "subtype=onnxfs,fsname=" + escape(source);
   if (options.read_only) list += ",ro";
+  // Whom allow_other lets in may do what the mode bits say. Who mounted is alone otherwise, and is answered by us
+  // whoever he is: an ordinary user is told as root is that a tensor cannot be edited, and the log why.
+  if (std::ranges::find(options.for_fuse, "allow_other") != options.for_fuse.end()) list += ",default_permissions";
   for (const std::string& option : options.for_fuse) list += "," + option;
   std::string program = "onnxfs", flag = "-o";
   char* arguments[] = {program.data(), flag.data(), list.data(), nullptr};

@@ -183,6 +183,7 @@ def test_two_mounts_that_look_into_each_other(mount_at, zoo):
         assert "lies in a mount of onnxfs" in run("cat", mnt.path / model / "problems.txt").stdout
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="mount(8) is root's")
 def test_a_mount_of_another_kind_in_the_folder(mount_at, zoo):
     """It is as any folder, for models and for their data."""
     (zoo / "disk").mkdir()

@@ -284,6 +284,14 @@ def test_o_direct_and_o_sync(mnt):
         assert os.pread(fd, 7, 4093) == OLD[4093:4095] + b"odd" + OLD[4098:4100]
 
 
+def test_access(mnt):
+    """access tells what can be written (EROFS) and entered."""
+    for path in (mnt.file("w"), mnt.file("w", ".json"), mnt.path / "initializers"):
+        assert os.access(path, os.R_OK | os.W_OK)
+    assert os.access(mnt.path / "index.tsv", os.R_OK) and not os.access(mnt.path / "index.tsv", os.W_OK)
+    assert os.access(mnt.path / "initializers", os.X_OK) and not os.access(mnt.file("w"), os.X_OK)
+
+
 def test_statvfs(mnt):
     """statvfs gives what the tensors take, the room on the disk that edits go to, and the longest name."""
     status, disk = os.statvfs(mnt.path), os.statvfs(mnt.model.parent)
