@@ -40,6 +40,12 @@ def until(condition, what, seconds=PATIENCE):
         time.sleep(0.003)
 
 
+def anonymous_memory(pid):
+    """Kilobytes of a process that are no file's pages. Sanitizers add their own."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
+
+
 def run(*argv, timeout=20, **how):
     """A finished process with its output as text. Fails if the output stays open: a daemon must let go of it."""
     return subprocess.run([os.fspath(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

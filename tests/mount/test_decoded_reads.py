@@ -7,7 +7,7 @@ import random
 import numpy
 import pytest
 from datatypes import BY_NAME, pack, packed, string_payload, unpacked
-from mounting import error_of
+from mounting import SLOWNESS, anonymous_memory, error_of
 from onnx_wire import graph, tensor, varint, write_model
 
 LARGE = 330_007  # elements; more than any sensible block of a decoder's cache
@@ -85,12 +85,7 @@ def test_random_reads_of_a_decoded_tensor(large, name, flags):
     assert mnt.bytes(name) == payload
 
 
-def anonymous_memory(pid):
-    """Kilobytes of a process that are no file's pages."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
-
-
+@pytest.mark.skipif(SLOWNESS > 1, reason="sanitizers take memory of their own")
 def test_memory_is_bounded(mount, tmp_path):
     """Reading 192 MB that stand in 24 MB of varints costs the daemon a cache, not the tensor."""
     values = random.Random(23).randbytes(1 << 20).translate(bytes(byte & 0x7F for byte in range(256)))
