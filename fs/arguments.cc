@@ -25,7 +25,7 @@ bool takes_value(const CLI::Option& option) { return option.get_expected_max() >
 // "MODEL|MNT"; "-o,--output FILE".
 std::string left_side(const CLI::Option& option) {
   if (is_positional(option)) return option.get_name(true, false);
-  const std::string value = option.get_option_text();
+  const std::string& value = option.get_option_text();
   return option.get_name(false, true) + (value.empty() ? "" : " ") + value;
 }
 
@@ -119,7 +119,7 @@ std::string of_value(const CLI::App& app, const std::string& sentence) {
 
 // In words of ours; those of the parser tell how it works.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string sentence = error.what();
+  std::string sentence = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto rest = app.remaining();
     return rest.empty() ? sentence : of_unexpected(app, rest.front());

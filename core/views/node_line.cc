@@ -7,6 +7,7 @@
 #include <bit>
 #include <memory>
 #include <new>
+#include <ranges>
 
 #include "core/bytes/utf8.h"
 #include "core/onnx/metadata.h"
@@ -236,11 +237,7 @@ NodeLine node_line(wire::Window& window, ByteRange node, LongStrings long_string
   line.text += plain_name(op_type);
   if (!overload.empty()) line.text.append(":").append(plain_name(overload));
   line.text += fmt::format("({})", fmt::join(inputs, ", "));
-  if (!attributes.empty()) {
-    std::vector<std::string_view> texts;
-    for (const auto& attribute : attributes) texts.push_back(attribute.second);
-    line.text += fmt::format(" {{{}}}", fmt::join(texts, ", "));
-  }
+  if (!attributes.empty()) line.text += fmt::format(" {{{}}}", fmt::join(attributes | std::views::values, ", "));
   if (!name.empty()) {
     line.text.append(" # ").append(plain_name(name));
     line.label = std::move(name);
