@@ -16,7 +16,7 @@ constexpr std::string_view problems_name = "problems.txt";
 
 }  // namespace
 
-FailedFilesystem::FailedFilesystem(std::string reason, timespec mtime, Ownership ownership)
+FailedFilesystem::FailedFilesystem(const std::string& reason, timespec mtime, Ownership ownership)
     : text_(printable(reason) + "\n"), mtime_(mtime), ownership_(ownership) {}
 
 Entry FailedFilesystem::lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const {

@@ -7,7 +7,7 @@ namespace onnxfs {
 // What a folder's mount shows of a file that is no model: a folder with nothing but problems.txt in it, which says why.
 class FailedFilesystem final : public Filesystem {
  public:
-  FailedFilesystem(std::string reason, timespec mtime, Ownership ownership);
+  FailedFilesystem(const std::string& reason, timespec mtime, Ownership ownership);
 
   Entry lookup(uint64_t folder, std::string_view name, std::optional<Absence>& absence) const override;
   Entry entry(uint64_t inode) const override;

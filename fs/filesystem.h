@@ -179,7 +179,7 @@ class Filesystem {
     std::function<void()> untidy = [] {};
   };
   // Called before anything is served; and, with nobody who is told, when nothing is served any more.
-  virtual void watch(Watcher) {}
+  virtual void watch(const Watcher&) {}
 
  protected:
   Filesystem() = default;

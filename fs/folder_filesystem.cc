@@ -255,8 +255,8 @@ std::vector<FolderFilesystem::Opened> FolderFilesystem::all_open() const {
 }
 
 // Those that are open may tell of changes as long as they are, and whom they told may be gone before.
-void FolderFilesystem::watch(Watcher watcher) {
-  watcher_ = std::move(watcher);
+void FolderFilesystem::watch(const Watcher& watcher) {
+  watcher_ = watcher;
   for (const auto& [number, filesystem] : all_open()) filesystem->watch(watcher_of(number));
 }
 

@@ -61,7 +61,7 @@ class FolderFilesystem final : public Filesystem {
   void tidy() noexcept override;
   void let_go() noexcept override;
   std::optional<std::chrono::milliseconds> let_go_interval() const override;
-  void watch(Watcher watcher) override;
+  void watch(const Watcher& watcher) override;
 
  private:
   // A model's mount, and the lock that keeps two requests from opening it at once: held for as long as that takes, and

@@ -50,8 +50,8 @@ class ModelFilesystem final : public Filesystem {
   std::vector<uint32_t> edited() const override;
   void doubt(const std::vector<uint32_t>& tensors) const override;
   void tidy() noexcept override;
-  void watch(Watcher watcher) override {
-    watcher_ = std::move(watcher);
+  void watch(const Watcher& watcher) override {
+    watcher_ = watcher;
     sidecar_->when_untidy(watcher_.untidy);
   }
 
