@@ -29,7 +29,7 @@ size_t label_width(uint64_t most) { return std::max<size_t>(fmt::formatted_size(
 // In eighths of a row.
 uint64_t height_of(uint64_t count, uint64_t most) {
   const double share = static_cast<double>(count) / static_cast<double>(most);
-  return count == 0 ? 0 : std::max<uint64_t>(1, static_cast<uint64_t>(share * rows * eighths + 0.5));
+  return count == 0 ? 0 : std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(share * rows * eighths)));
 }
 
 // The edges at both ends, and 0 where it is one between them and has room.
