@@ -13,9 +13,7 @@ namespace onnxfs {
 
 inline FuseServer& server(fuse_req_t request) { return *static_cast<FuseServer*>(fuse_req_userdata(request)); }
 inline Filesystem& filesystem(fuse_req_t request) { return server(request).filesystem; }
-inline OpenFile& open_file(const fuse_file_info* info) {
-  return *reinterpret_cast<OpenFile*>(info->fh);  // NOLINT(performance-no-int-to-ptr): the kernel keeps a number
-}
+inline OpenFile& open_file(const fuse_file_info* info) { return *reinterpret_cast<OpenFile*>(info->fh); }
 
 // What a user cannot see in the errno goes to the log, each sentence once: a program that reads a broken tensor in a
 // loop should not fill the disk.
