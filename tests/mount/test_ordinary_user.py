@@ -15,7 +15,8 @@ TESTS = ("test_commit_files.py", "test_daemon.py", "test_posix.py", "test_privac
 
 pytestmark = [
     pytest.mark.skipif(os.getuid() != 0, reason="all tests are run by an ordinary user"),
-    pytest.mark.skipif(not all(map(shutil.which, ("fusermount3", "setpriv", "unshare"))), reason="no fusermount3, setpriv or unshare")]
+    pytest.mark.skipif(not all(map(shutil.which, ("fusermount3", "setpriv", "unshare"))),
+                       reason="no fusermount3, setpriv or unshare")]
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def as_user(open_folder):
 
 @pytest.mark.limit(220)
 def test_tests_of_an_ordinary_user(as_user):
-    done = as_user("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/mount/{name}" for name in TESTS))
+    done = as_user("/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                   *(f"tests/mount/{name}" for name in TESTS))
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100

@@ -1,4 +1,4 @@
-"""The hardened systemd unit still mounts, edits and commits: its command, under what it takes from it (as_service.py)."""
+"""The hardened systemd unit still mounts, edits and heals: its command, under what it takes from it (as_service.py)."""
 
 import ctypes.util
 import errno
